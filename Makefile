@@ -29,10 +29,12 @@ build: ## the release build: .build/release/concierge
 	@swift build --configuration release --product concierge $(STATIC)
 
 # The last line that is printed is the test runner's own verdict, after a failure too: what failed is then said again.
-test: ## format check, build without warnings, all tests
+# What the tests start is the release build, since that is what users run.
+test: ## format check, build without warnings, all tests, on the release build
 	@scripts/setup test
 	@$(MAKE) lint
 	@swift build --build-tests $(STRICT)
+	@$(MAKE) build
 	@# With all tests at once, each would wait longer for the processor than the timeouts that some of them test.
 	@# After a crash, its reason is near the end of what is printed.
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; set -o pipefail; \
@@ -44,6 +46,7 @@ test: ## format check, build without warnings, all tests
 torture: ## kill the program again and again and look for lost writes: ten minutes (ARGS='60': one)
 	@scripts/setup test
 	@swift build --build-tests $(STRICT)
+	@$(MAKE) build
 	@TORTURE_SECONDS=$(or $(ARGS),500) swift test --skip-build --disable-xctest --filter '^Durability\.' \
 		--experimental-maximum-parallelization-width 4 $(STRICT)
 

@@ -349,10 +349,10 @@ struct ProblemTests {
                 async let held = client.send("POST", Paths.transactions, json: body, fields: key)
                 await arrived.wait()
                 if isStopped {
-                    async let stopped: Void = app.application.stop()
+                    async let stopped: Void = app.stop()
                     found.expect("stopping", try await held)
                     release.happen()
-                    await stopped
+                    try await stopped
                 } else {
                     found.expect(
                         "request_in_progress",

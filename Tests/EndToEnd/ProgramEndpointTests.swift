@@ -39,7 +39,7 @@ struct ProgramEndpointTests {
             }
             async let held = client.patch(Paths.profile, #"{"name":"Ada"}"#)
             await arrived.wait()
-            async let stopped: Void = app.application.stop()
+            async let stopped: Void = app.stop()
             // The admin listener goes last. Until the stopping begins it says that it is ready.
             var ready = try await app.admin().get("/health/ready")
             while ready.status == 200 { ready = try await app.admin().get("/health/ready") }
@@ -52,7 +52,7 @@ struct ProgramEndpointTests {
             #expect(try await app.admin().get("/health/alive").status == 200)
             release.happen()
             #expect(try await held.status == 200, "what was under way is answered")
-            await stopped
+            try await stopped
         }
     }
 

@@ -98,12 +98,13 @@ struct StoreTests {
             try await withApplication {
                 $0.store = .sqlite(path)
             } _: { app in
-                await #expect(throws: StoreOpeningError.inUse(path)) {
+                let refused = await #expect(throws: RefusedStart.self) {
                     try await withApplication {
                         $0.store = .sqlite(path)
                     } _: { _ in
                     }
                 }
+                #expect(refused?.complaints.contains("\(StoreOpeningError.inUse(path))") == true)
                 let answer = try await app.newSession().client.get(Paths.current)
                 #expect(answer.status == 200)
             }
@@ -132,8 +133,8 @@ struct StoreTests {
     func goneFlow() async throws {
         try await Self.withDatabase { path in
             let token = try await Self.beginTour(in: path)
-            await #expect(throws: OrphanedJourneysError.self) { try await Self.start(path, []) }
-            await #expect(throws: OrphanedJourneysError.self) { try await Self.start(path, [Self.tour("b")]) }
+            try await Self.expectRefusal(path, [])
+            try await Self.expectRefusal(path, [Self.tour("b")])
             try await withApplication(flows: [Self.tour("a")]) {
                 $0.store = .sqlite(path)
             } _: { app in
@@ -165,13 +166,18 @@ struct StoreTests {
             }
             // One of them is gone, so that both are looked for, and neither is needed.
             try await Self.beginTour(in: path)
-            await #expect(throws: OrphanedJourneysError.self) { try await Self.start(path, []) }
+            try await Self.expectRefusal(path, [])
         }
     }
 
     private static func tour(_ screen: String, id: String = "tour") -> String {
         #"{"id":"\#(id)","version":1,"initial":"\#(screen)","states":{"\#(screen)":{"on":{"end":{"#
             + #""target":"z"}}},"z":{"type":"final"}}}"#
+    }
+
+    private static func expectRefusal(_ path: String, _ flows: [String]) async throws {
+        let refused = await #expect(throws: RefusedStart.self) { try await start(path, flows) }
+        #expect(refused?.isForFlow == true)
     }
 
     private static func start(_ path: String, _ flows: [String]) async throws {

@@ -4,7 +4,7 @@ import JSONDocument
 import Synchronization
 import Testing
 
-/// The built program as a process of its own.
+/// The program as a process of its own: the one that is shipped, see ``executable()``.
 package final class ProgramProcess: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -24,22 +24,6 @@ package final class ProgramProcess: Sendable {
     private let output: Stream
     private let complaints: Stream
     private let hasEnded = Mutex(false)
-
-    /// The executable beside the tests; there is no way to test without it.
-    package static func executable() throws -> String {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let length = readlink("/proc/self/exe", &path, path.count)
-        let own = String(decoding: path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let source = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let candidates = [
-            own.split(separator: "/").dropLast(), CommandLine.arguments[0].split(separator: "/").dropLast(),
-            "\(source)/.build/debug".split(separator: "/"),
-        ].map { "/" + $0.joined(separator: "/") + "/concierge" }
-        guard let found = candidates.first(where: { access($0, X_OK) == 0 }) else {
-            throw Failure(description: "no program at \(candidates): build the package first")
-        }
-        return found
-    }
 
     /// - Parameter wrapper: a program, by its path, and its arguments, that starts ours and becomes it, as `strace -D`.
     package convenience init(
@@ -158,10 +142,12 @@ package final class ProgramProcess: Sendable {
     }
 
     /// Waits for its end.
-    package func result() async throws -> Result {
+    ///
+    /// - Parameter patience: the longest time without a line that it may take; nil for any.
+    package func result(patience: Duration? = .seconds(60)) async throws -> Result {
         // Both at once: it could wait for one of them to be read.
-        async let complaints = blocking { [complaints] in try complaints.readToEnd() }
-        async let output = blocking { [output] in try output.readToEnd() }
+        async let complaints = blocking { [complaints] in try complaints.readToEnd(patience) }
+        async let output = blocking { [output] in try output.readToEnd(patience) }
         let texts = (try await output, try await complaints)
         let status = try await blocking { [identifier] in
             var status: Int32 = 0
@@ -204,14 +190,15 @@ package final class ProgramProcess: Sendable {
             }
         }
 
-        func readToEnd() throws -> String {
-            while try fill() {}
+        func readToEnd(_ patience: Duration?) throws -> String {
+            while try fill(patience) {}
             return text
         }
 
-        private func fill() throws -> Bool {
+        private func fill(_ patience: Duration? = .seconds(60)) throws -> Bool {
             var look = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-            guard poll(&look, 1, 60_000) == 1 else { throw Failure(description: "nothing came for too long: \(text)") }
+            let limit = patience.map { Int32($0.components.seconds) * 1000 } ?? -1
+            guard poll(&look, 1, limit) == 1 else { throw Failure(description: "nothing came for too long: \(text)") }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(reader, &buffer, buffer.count)
             guard count > 0 else { return false }

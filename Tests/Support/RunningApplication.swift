@@ -1,5 +1,4 @@
 import ConciergeApp
-import Glibc
 import HTTPTestClient
 import Navigation
 import Sessions
@@ -7,9 +6,18 @@ import Testing
 
 /// A whole Concierge on free ports of this machine, for the time of a test.
 package struct RunningApplication: Sendable {
-    package let application: Application
     package let publicPort: UInt16
     package let adminPort: UInt16
+    private let end: @Sendable () async throws -> Void
+
+    init(publicPort: UInt16, adminPort: UInt16, end: @escaping @Sendable () async throws -> Void) {
+        self.publicPort = publicPort
+        self.adminPort = adminPort
+        self.end = end
+    }
+
+    /// Drains and stops, as SIGTERM does. Stopping twice is stopping once.
+    package func stop() async throws { try await end() }
 
     /// A client of the public listener, on a connection of its own.
     package func client() -> TestClient { TestClient(port: publicPort) }
@@ -29,18 +37,20 @@ package struct RunningApplication: Sendable {
     }
 }
 
-/// Starts an application, gives it to `body`, and stops it, also when `body` throws.
+/// Starts the program that is shipped, gives it to `body`, and stops it, also when `body` throws.
+///
+/// With a store, a clock or a log of the test's own the application runs in the test's process instead.
 ///
 /// - Parameters:
 ///   - flows: the texts of flow files.
 ///   - configure: changes the configuration, which has free ports on loopback, short drain times and the store in
 ///     memory.
 ///   - store: the one that the configuration names when nil.
+///   - clock: that of this machine when nil.
 ///   - log: where the log goes. It is searched for secrets at the end.
 package func withApplication<Result: Sendable>(
     services: [ServiceFile] = [], flows: [String] = [], store: (any SessionStore)? = nil,
-    clock: any SessionClock = SystemClock(),
-    log: LogFile? = nil,
+    clock: (any SessionClock)? = nil, log: LogFile? = nil,
     _ configure: (inout Configuration) -> Void = { _ in },
     _ body: (RunningApplication) async throws -> Result
 ) async throws -> Result {
@@ -52,28 +62,45 @@ package func withApplication<Result: Sendable>(
     configuration.workers = 2
     configuration.drainTimeout = .seconds(5)
     configure(&configuration)
+    if store == nil, clock == nil, log == nil,
+        let files = try ProgramFiles(configuration, services: services, flows: flows)
+    {
+        return try await withFolder(files.texts) { _, folder in
+            try await using(RunningProgram.start(files, in: folder, secrets: configuration.secrets), body)
+        }
+    }
     let file = try log ?? LogFile(configuration.log)
     // Also when the body throws.
     defer {
-        Canary.check(
-            file.lines().joined(separator: "\n"), of: "the log",
-            secrets: [configuration.admin.key?.revealed].compactMap(\.self))
+        Canary.check(file.lines().joined(separator: "\n"), of: "the log", secrets: configuration.secrets)
     }
     let application = try Application(
         configuration, services: services, flows: try flowCatalog(flows, services: services),
         log: file.log,
-        store: store, clock: clock)
+        store: store, clock: clock ?? SystemClock())
     let addresses = try await application.start()
-    let running = RunningApplication(
-        application: application, publicPort: addresses.publicPort, adminPort: addresses.adminPort)
+    let running = RunningApplication(publicPort: addresses.publicPort, adminPort: addresses.adminPort) {
+        await application.stop()
+    }
+    return try await using(running, body)
+}
+
+private func using<Result: Sendable>(
+    _ running: RunningApplication, _ body: (RunningApplication) async throws -> Result
+) async throws -> Result {
+    let result: Result
     do {
-        let result = try await body(running)
-        await application.stop()
-        return result
+        result = try await body(running)
     } catch {
-        await application.stop()
+        try? await running.stop()
         throw error
     }
+    try await running.stop()
+    return result
+}
+
+extension Configuration {
+    fileprivate var secrets: [String] { [admin.key?.revealed].compactMap(\.self) }
 }
 
 extension RunningApplication {

@@ -4,8 +4,6 @@ import JSONDocument
 import Support
 import Testing
 
-@testable import Sessions
-
 @Suite("Exports and imports of many sessions")
 struct MovingMemoryTests {
     /// With what is in them 100 MB and more.
@@ -48,50 +46,22 @@ struct MovingMemoryTests {
         func send(_ bytes: [UInt8]) throws {
             try connection.send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10])
         }
-        let now = SystemClock().now()
-        try send(
-            ArchiveHeader.line(
-                program: "test", at: Timestamp(millisecondsSince1970: now), sessions: 0, services: [], after: nil))
+        var archive = TestArchive()
+        try send(archive.header)
         let text = String(repeating: "a", count: documentBytes)
-        let document = #"{"name":"Ada","email":null,"locale":null,"attributes":{"text":"\#(text)"}}"#
-        var digest = SHA256Hasher()
+        let profile = #"{"name":"Ada","email":null,"locale":null,"attributes":{"text":"\#(text)"}}"#
         var sum = 0
         for number in 1...sessions {
-            let line = line(SessionID(high: UInt64(number), low: 1), at: now, document)
-            digest.add(line)
+            let line = archive.session(number, profile: profile)
             sum += line.count
             try send(line)
         }
-        try send(ArchiveEnd(sessions: sessions, digest: digest.digest.text(), skipped: 0).line)
+        try send(archive.end)
         try connection.send("0\r\n\r\n")
         let answer = try connection.readResponse()
         #expect(try answer.json[member: "imported"]?.int == sessions, "\(answer.text)")
         #expect(try answer.json[member: "complete"]?.bool == true)
         return sum
-    }
-
-    private static func line(_ id: SessionID, at now: Int64, _ document: String) -> [UInt8] {
-        let time = Timestamp(millisecondsSince1970: now).description
-        var json = JSONWriter()
-        json.beginObject()
-        for (name, value) in [
-            ("session", id.description), ("cursor", SessionCursor(id: id).text),
-            ("token", String(repeating: "0", count: 64)), ("mode", "bearer"), ("created_at", time), ("used_at", time),
-            ("expires_at", Timestamp(millisecondsSince1970: now + 3_600_000).description),
-        ] {
-            json.name(name)
-            json.string(value)
-        }
-        json.name("revision")
-        json.int(2)
-        json.name("services")
-        json.document([
-            [
-                "name": "profile", "birth": 0, "revision": 2, "created_at": JSONDocument(time),
-                "updated_at": JSONDocument(time), "document": JSONDocument(document),
-            ]
-        ])
-        return ArchiveLine.seal(json)
     }
 
     /// - Returns: how many bytes of sessions there were, if members were in one order.

@@ -180,9 +180,10 @@ struct MovingTests {
                 let answer = try await app.admin().send("POST", "/v1/imports", json: text, fields: Self.lines)
                 #expect(answer[member: "imported"] == 1)
             }
-            await #expect(throws: OrphanedJourneysError.self) {
+            let refused = await #expect(throws: RefusedStart.self) {
                 try await withApplication({ $0.store = .sqlite("\(folder)/sessions.db") }, { _ in })
             }
+            #expect(refused?.isForFlow == true)
         }
     }
 }

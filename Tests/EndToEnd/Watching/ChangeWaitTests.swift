@@ -176,9 +176,9 @@ struct ChangeWaitTests {
             try await Self.waitUntil(0, watchIn: app)
             async let waiting = client.get(Paths.profile, fields: Self.fields("\"0\""))
             try await Self.waitUntil(1, watchIn: app)
-            async let stopped: Void = app.application.stop()
+            async let stopped: Void = app.stop()
             #expect(try await waiting.status == 304)
-            await stopped
+            try await stopped
         }
     }
 

@@ -256,9 +256,9 @@ struct EventStreamTests {
         } _: { app in
             let client = try await app.newSession().client
             let stream = try await EventReader.open(client)
-            async let stopped: Void = app.application.stop()
+            async let stopped: Void = app.stop()
             #expect(try await stream.rest().map { $0["reason"] } == ["stopping"])
-            await stopped
+            try await stopped
         }
     }
 
