@@ -142,8 +142,8 @@ let package = Package(
         .testTarget(
             name: "SharedHistories",
             dependencies: [
-                "ConciergeApp", "HTTPServer", "JSONDocument", "Navigation", "RedisTestServer", "SeededRandomness",
-                "Sessions", "Storage",
+                "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation", "RedisTestServer",
+                "SeededRandomness", "Sessions", "Storage", "Support",
             ],
             exclude: ["README.md"]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),

@@ -83,14 +83,16 @@ final class ChainModel: Sendable {
     // MARK: Contents
 
     /// A read has shown both services.
-    func saw(_ chain: Chain, _ tag: ServiceETag, mirror: Chain, _ start: Start) {
+    ///
+    /// - Parameter mirror: `nil` when only `chain` was read.
+    func saw(_ chain: Chain, _ tag: ServiceETag, mirror: Chain?, _ start: Start) {
         state.withLock { state in
             look(chain, tag, start, &state)
             if start.stage == .alive, state.phase == start.phase {
                 if tag.revision < start.floor || (chain.era == start.place.era && chain.count < start.place.count) {
                     complain("shown \(tag), \(chain) after \(start)")
                 }
-                state.pairs.insert([chain.era, chain.count, mirror.era, mirror.count])
+                if let mirror { state.pairs.insert([chain.era, chain.count, mirror.era, mirror.count]) }
             }
         }
     }

@@ -4,28 +4,41 @@ import SeededRandomness
 import Sessions
 import Synchronization
 
+/// A server of a history: parts of one in this process, or a program.
+protocol HistoryServer: AnyObject, Sendable {
+    /// Between it and Redis.
+    var proxy: FaultProxy { get }
+
+    /// Ends it so that nothing that is on its way arrives.
+    func kill() async
+    func close() async
+}
+
 /// The servers of a history, the one Redis that they share, and what happens to both.
-final class Fleet: Sendable {
+final class Fleet<Server: HistoryServer>: Sendable {
     let redis: RedisTestServer
     let keys: KeyModel
-    private let servers: Mutex<[SharedServer]>
+    private let servers: Mutex<[Server]>
     private let faults = Mutex<[String: Int]>([:])
-    private let residents: Int
+    private let make: Make
 
-    static let size = 3
+    typealias Make = @Sendable (RedisTestServer) async throws -> Server
 
-    init(_ keys: KeyModel, residents: Int) throws {
+    static var size: Int { 3 }
+
+    /// - Parameter make: starts a server.
+    init(_ keys: KeyModel, make: @escaping Make) async throws {
         redis = try RedisTestServer(isInMemory: true)
         self.keys = keys
-        self.residents = residents
-        var made: [SharedServer] = []
-        for _ in 0..<Self.size { made.append(try SharedServer(redis, residents: residents)) }
+        self.make = make
+        var made: [Server] = []
+        for _ in 0..<Self.size { made.append(try await make(redis)) }
         servers = Mutex(made)
     }
 
-    subscript(place: Int) -> SharedServer { servers.withLock { $0[place] } }
+    subscript(place: Int) -> Server { servers.withLock { $0[place] } }
 
-    var all: [SharedServer] { servers.withLock(\.self) }
+    var all: [Server] { servers.withLock(\.self) }
 
     /// How often what has happened.
     var summary: String {
@@ -68,7 +81,7 @@ final class Fleet: Sendable {
             for server in all { await server.proxy.cause(.cut) }
         default:
             count("server killed")
-            let new = try SharedServer(redis, residents: residents)
+            let new = try await make(redis)
             let former = servers.withLock { servers in
                 defer { servers[place] = new }
                 return servers[place]

@@ -9,7 +9,7 @@ import Testing
 struct SharedHistoryTests {
     /// `HISTORY=100000` operations are what a change of the store is tested with; `HISTORY_SEED` is the first seed,
     /// `HISTORY_RUNS` how many seeds there are.
-    private static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
+    static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
     @Test("every answer is explained by one order of all operations, each done once")
     func history() async throws {
@@ -24,7 +24,8 @@ struct SharedHistoryTests {
         let violations = Violations()
         let keys = KeyModel(violations)
         // With few in memory, most reads load the session.
-        let fleet = try Fleet(keys, residents: Bool.random(using: &random) ? 8 : 10_000)
+        let residents = Bool.random(using: &random) ? 8 : 10_000
+        let fleet = try await SharedFleet(keys) { try SharedServer($0, residents: residents) }
         let tally = Tally(limit: operations)
         let subjects = try await subjects(fleet, tally, violations, count: 24)
         let seeds = (0..<48).map { _ in random.next() }
@@ -68,11 +69,11 @@ struct SharedHistoryTests {
     }
 
     private static func subjects(
-        _ fleet: Fleet, _ tally: Tally, _ violations: Violations, count: Int
+        _ fleet: SharedFleet, _ tally: Tally, _ violations: Violations, count: Int
     ) async throws -> [Client.Subject] {
         var subjects: [Client.Subject] = []
         for place in 0..<count {
-            let (session, token) = try await fleet[place % Fleet.size].sessions.create()
+            let (session, token) = try await fleet[place % SharedFleet.size].sessions.create()
             let subject = Client.Subject(
                 id: session.id, token: token, chain: ChainModel("session \(place)", violations),
                 journey: JourneyModel("journey \(place)", violations), isMoved: place % 2 == 1)
@@ -84,9 +85,9 @@ struct SharedHistoryTests {
     }
 
     /// Reads everything once more at every server, and does what is left to do.
-    private static func finish(_ fleet: Fleet, _ subjects: [Client.Subject], _ tally: Tally) async throws {
+    private static func finish(_ fleet: SharedFleet, _ subjects: [Client.Subject], _ tally: Tally) async throws {
         for subject in subjects {
-            for place in 0..<Fleet.size {
+            for place in 0..<SharedFleet.size {
                 var client = Client(fleet, [subject], tally, seed: UInt64(place))
                 while try await client.read(subject, fleet[place]) == .unknown {
                     try await Task.sleep(for: .milliseconds(5))

@@ -7,7 +7,7 @@ import Sessions
 @testable import Storage
 
 /// What of a server matters here, without HTTP: its sessions and its idempotency keys, on a Redis behind a proxy.
-final class SharedServer: Sendable {
+final class SharedServer: HistoryServer {
     let proxy: FaultProxy
     let store: RedisStore
     let sessions: Sessions
@@ -52,7 +52,6 @@ final class SharedServer: Sendable {
 
     struct BadFlow: Error { let problems: String }
 
-    /// Ends it as a kill does: nothing that is on its way arrives.
     func kill() async {
         await proxy.set(.refusing)
         await proxy.cause(.cut)
@@ -70,3 +69,6 @@ final class SharedServer: Sendable {
         proxy.close()
     }
 }
+
+/// Servers in this process.
+typealias SharedFleet = Fleet<SharedServer>
