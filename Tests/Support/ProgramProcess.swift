@@ -94,12 +94,13 @@ package final class ProgramProcess: Sendable {
         try await ProgramProcess(arguments, environment: environment).result()
     }
 
-    /// The processor time that it has used so far: utime and stime of proc(5), in ticks of 10 ms.
+    /// The processor time that it has used so far.
     package func processorTime() throws -> Duration {
-        // Behind the name, which is in brackets and may have blanks in it, the fields are counted from the third on.
-        let fields = try #require(status("stat").split(separator: ")").last).split(separator: " ")
-        let ticks = try [11, 12].map { try #require(Int(fields[$0])) }
-        return .milliseconds(10 * (ticks[0] + ticks[1]))
+        var clock = clockid_t()
+        guard clock_getcpuclockid(identifier, &clock) == 0 else { throw Failure(description: "no clock of the process") }
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     /// A file of proc(5) about it.
