@@ -52,7 +52,7 @@ package final class ProgramProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let words = command.map { strdup($0) }
-        let variables = (Array(environment) + Self.sanitizerVariables).map { strdup("\($0.key)=\($0.value)") }
+        let variables = (Array(environment) + Self.inherited).map { strdup("\($0.key)=\($0.value)") }
         defer { for text in words + variables { free(text) } }
         var identifier = pid_t()
         let failure = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], variables + [nil])
@@ -62,10 +62,11 @@ package final class ProgramProcess: Sendable {
         self.identifier = identifier
     }
 
-    /// What `scripts/sanitize` sets, so that it hears of the program's reports as well.
-    private static var sanitizerVariables: [(key: String, value: String)] {
-        guard isSanitized else { return [] }
-        return ["ASAN_OPTIONS", "LD_PRELOAD", "SWIFT_BACKTRACE", "TSAN_OPTIONS", "UBSAN_OPTIONS"].compactMap { name in
+    /// What `scripts/prove-durability` sets, whose build alone has bugs to choose from, and what `scripts/sanitize` sets, so
+    /// that it hears of the program's reports as well.
+    private static var inherited: [(key: String, value: String)] {
+        let sanitizer = ["ASAN_OPTIONS", "LD_PRELOAD", "SWIFT_BACKTRACE", "TSAN_OPTIONS", "UBSAN_OPTIONS"]
+        return (["PLANTED_BUG"] + (isSanitized ? sanitizer : [])).compactMap { name in
             getenv(name).map { (name, String(cString: $0)) }
         }
     }
@@ -97,7 +98,9 @@ package final class ProgramProcess: Sendable {
     /// The processor time that it has used so far.
     package func processorTime() throws -> Duration {
         var clock = clockid_t()
-        guard clock_getcpuclockid(identifier, &clock) == 0 else { throw Failure(description: "no clock of the process") }
+        guard clock_getcpuclockid(identifier, &clock) == 0 else {
+            throw Failure(description: "no clock of the process")
+        }
         var time = timespec()
         clock_gettime(clock, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

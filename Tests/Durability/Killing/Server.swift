@@ -53,9 +53,7 @@ struct Server: Sendable {
     static func spawn(
         in folder: String, database: String? = nil, settings: [String] = [], through wrapper: [String] = []
     ) throws -> ProgramProcess {
-        try ProgramProcess(
-            arguments(in: folder, database: database, settings: settings), environment: PlantedBug.environment,
-            through: wrapper)
+        try ProgramProcess(arguments(in: folder, database: database, settings: settings), through: wrapper)
     }
 
     /// Ends the program without warning.
