@@ -102,7 +102,7 @@ let package = Package(
             name: "concierge", dependencies: ["ConciergeApp", "CMicroHTTPDHooks"],
             linkerSettings: [.linkedLibrary("mimalloc")]),
 
-        // Tests
+        // Tests. Those that start the program start its release build, which `make test` makes: no dependency can say so.
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
         .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
         .target(name: "RedisTestServer", dependencies: ["Threads"], path: "Tests/RedisTestServer"),
