@@ -26,7 +26,10 @@ run: build ## build, then serve on http://localhost:8080 (ARGS='--port 9000' …
 
 build: ## the release build: .build/release/concierge
 	@scripts/setup build
+	@# When it began. The program's own time says less: it stays as it is when a change of the sources changes nothing in it.
+	@mkdir -p .build && touch .build/release.begun
 	@swift build --configuration release --product concierge $(STATIC)
+	@mv .build/release.begun .build/release.built
 
 # The last line that is printed is the test runner's own verdict, after a failure too: what failed is then said again.
 # What the tests start is the release build, since that is what users run.

@@ -16,11 +16,13 @@ extension ProgramProcess {
             return path
         }
         let path = "\(ShippedFiles.directory)/.build/release/concierge"
-        guard let built = changed(path) else { throw Failure(description: "no program at \(path): make build") }
+        guard access(path, X_OK) == 0, let built = changed("\(ShippedFiles.directory)/.build/release.built") else {
+            throw Failure(description: "no program at \(path): make build")
+        }
         // It would say something about other sources than those that are here.
         let sources = ProgramProcess.sources(in: "\(ShippedFiles.directory)/Sources")
         if let newer = sources.first(where: { changed($0).map { $0 > built } == true }) {
-            throw Failure(description: "\(path) is older than \(newer): make build")
+            throw Failure(description: "\(path) was built before \(newer) was changed: make build")
         }
         return path
     }
