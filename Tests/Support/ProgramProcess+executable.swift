@@ -20,12 +20,16 @@ extension ProgramProcess {
             throw Failure(description: "no program at \(path): make build")
         }
         // It would say something about other sources than those that are here.
-        let sources = ProgramProcess.sources(in: "\(ShippedFiles.directory)/Sources")
+        let sources = ["Sources", "demo", "clients/js"].flatMap {
+            ProgramProcess.sources(in: "\(ShippedFiles.directory)/\($0)")
+        }
         if let newer = sources.first(where: { changed($0).map { $0 > built } == true }) {
             throw Failure(description: "\(path) was built before \(newer) was changed: make build")
         }
         return path
     }
+
+    private static let kinds: Set<Substring> = ["swift", "c", "cpp", "h", "hpp", "html", "css", "js", "svg"]
 
     /// Those that the program is made of. No program depends on the client.
     private static func sources(in folder: String) -> [String] {
@@ -33,7 +37,7 @@ extension ProgramProcess {
         return names.filter { $0 != "ConciergeClient" }.flatMap { name -> [String] in
             let path = "\(folder)/\(name)"
             guard let kind = name.lastIndex(of: ".") else { return sources(in: path) }
-            return ["swift", "c", "cpp", "h", "hpp"].contains(name[name.index(after: kind)...]) ? [path] : []
+            return kinds.contains(name[name.index(after: kind)...]) ? [path] : []
         }
     }
 
