@@ -152,6 +152,24 @@ struct StoreAwayTests {
         _ = try await server.end()
     }
 
+    @Test("while Redis is away the log has a line a second of each kind")
+    func quiet() async throws {
+        let redis = try RedisTestServer()
+        let server = try await Server("redis://127.0.0.1:\(redis.port)")
+        let token = try #require(try await server.client.send("POST", Paths.sessions)[member: "token"]?.string)
+        let client = server.client.with(token: token)
+        redis.kill()
+        let start = ContinuousClock.now
+        for _ in 0..<200 { #expect(try await client.get(Paths.profile).status == 503) }
+        let seconds = Int((ContinuousClock.now - start) / .seconds(1))
+        let lines = try await server.end().lines
+        for event in ["store_failure", "request"] {
+            let count = lines.count { $0.contains(#""event":"\#(event)""#) }
+            #expect((1...seconds + 2).contains(count), "\(event): \(count) in \(seconds) s")
+        }
+        #expect(lines.contains { $0.contains("store_failure") && $0.contains("cannot be reached") }, "\(lines)")
+    }
+
     @Test("what Redis does with writes is in the log and in the statistics")
     func durability() async throws {
         let redis = try RedisTestServer(["--appendfsync", "everysec"])

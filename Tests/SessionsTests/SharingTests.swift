@@ -37,6 +37,29 @@ struct SharingTests {
         #expect(try two.get("counter", again).document == ["count": 2])
     }
 
+    @Test("a revision that a store has given again, after it has lost the first one, is not taken for that")
+    func lost() async throws {
+        let (one, two) = (try process(), try process())
+        let (session, token) = try await one.sessions.create()
+        try await one.perform(.put(["count": 1]), on: "counter", session)
+        let former = try #require(try await door(of: one).load(session.id))
+        let first = try await one.perform(.put(["count": 2]), on: "counter", session)
+        let there = try await two.sessions.authenticate(token.presented)
+        #expect(try two.get("counter", there).document == ["count": 2])
+        try await hub.lose(since: former)
+        for process in [one, two] { try door(of: process).era.add(1, ordering: .relaxed) }
+        let here = try await one.sessions.authenticate(token.presented)
+        #expect(try one.get("counter", here).document == ["count": 1])
+        #expect(try await one.perform(.put(["count": 3]), on: "counter", here).etag == first.etag)
+        let again = try await two.sessions.authenticate(token.presented)
+        #expect(again === there)
+        #expect(try two.get("counter", again).document == ["count": 3])
+        // It is read as a whole once.
+        let loads = try door(of: two).loads.load(ordering: .relaxed)
+        _ = try await two.sessions.authenticate(token.presented)
+        #expect(try door(of: two).loads.load(ordering: .relaxed) == loads)
+    }
+
     @Test("a version of a flow is noted again a minute later: another process that begins may have taken it back")
     func versions() async throws {
         let process = try SessionsFixture(store: hub.door(), clock: ManualClock(), flows: [Flows.wizard])

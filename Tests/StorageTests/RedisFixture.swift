@@ -37,7 +37,8 @@ struct RedisFixture: Sendable {
 
     func store(
         services: [String] = ["profile", "quote"], useLag: Int64 = 0, expiryMargin: Int64? = nil,
-        keys: DocumentKeys? = nil, deadline: Duration = .seconds(5), requests: Int = 100_000, port: UInt16? = nil,
+        keys: DocumentKeys? = nil, clock: any SessionClock = SystemClock(), deadline: Duration = .seconds(5),
+        requests: Int = 100_000, port: UInt16? = nil,
         grace: Duration = .zero, user: String? = nil, password: String? = nil,
         report: @escaping @Sendable (String) -> Void = { _ in }, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> RedisStore {
@@ -51,7 +52,7 @@ struct RedisFixture: Sendable {
         }
         if let password { address.password = password }
         return try RedisStore(
-            address, services: services, settings: settings, documentKeys: keys,
+            address, services: services, settings: settings, documentKeys: keys, clock: clock,
             limits: RedisConnection.Limits(
                 deadline: deadline, requests: requests, replicas: replicas, grace: grace),
             report: report, warn: warn)
@@ -71,10 +72,10 @@ struct RedisFixture: Sendable {
         _ = try link.exchange(request, until: end)
     }
 
-    /// What is left after the prefix, of all keys.
+    /// What is left after the prefix, of all keys but the mark of the installation.
     func keyNames() throws -> [String] {
-        try ask("KEYS", .text("\(prefix)*")).list.compactMap { $0.text?.dropFirst(prefix.count + 1) }.map(String.init)
-            .sorted()
+        try ask("KEYS", .text("\(prefix)*")).list.compactMap { $0.text?.dropFirst(prefix.count) }.map(String.init)
+            .filter { $0 != "{mark}" }.sorted()
     }
 
     /// Waits until the store works again, and says how long that took.

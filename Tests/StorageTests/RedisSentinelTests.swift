@@ -1,6 +1,7 @@
 import Glibc
 import RedisTestServer
 import Sessions
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -74,6 +75,110 @@ import Testing
             Samples.commit(Samples.record(id, revision: 3, [Samples.document(revision: 3)]), over: 2))
     }
 
+    @Test("a store leaves a master that was replaced and does not know it, and shows nothing of it")
+    func cutOff() async throws {
+        let replicated = try await RedisTestSentinels(count: 3, timeout: 60_000, replicas: 2)
+        let replicating = try await RedisFixture(sentinels: replicated)
+        var fixture = replicating
+        fixture.replicas = 0
+        let (store, other) = (try fixture.store(), try replicating.store())
+        let id = SessionID(random: SystemRandom())
+        try await store.create(Samples.session(id))
+        #expect(try await other.load(id) != nil)
+        // As when it is cut off from its sentinels and replicas: nobody can tell it.
+        try replicated.master.ask("ACL", "SETUSER", "default", "-replicaof", "-slaveof")
+        let reads = Mutex<[ContinuousClock.Instant]>([])
+        let reading = Task {
+            while !Task.isCancelled {
+                let start = ContinuousClock.now
+                if (try? await store.standing(of: id)) != nil { reads.withLock { $0.append(start) } }
+            }
+        }
+        try replicated.sentinels[0].ask("SENTINEL", "FAILOVER", "mymaster")
+        let new = try await replicated.newMaster()
+        let changed = ContinuousClock.now
+        try await new.waitForReplica()
+        var ended: ContinuousClock.Instant?
+        while ended == nil {
+            try #require(.now - changed < .seconds(60), "\(other.trouble ?? "")")
+            // A replica that has not left the former master may still confirm it there.
+            let isDone = (try? await other.end(id)) == true
+            if isDone, try new.ask("HEXISTS", .text(store.keys.session(id)), "r").number == 0 { ended = .now }
+        }
+        // The former master still has it.
+        #expect(try replicated.master.ask("ROLE")[0].text == "master")
+        #expect(try replicated.master.ask("HEXISTS", .text(store.keys.session(id)), "r").number == 1)
+        while try await store.standing(of: id) != nil { try #require(.now - changed < .seconds(60)) }
+        reading.cancel()
+        await reading.value
+        let after = try #require(ended)
+        let late = reads.withLock(\.self).filter { $0 > after }
+        #expect(late.isEmpty, "\(late.count) reads showed a session that has ended")
+        #expect(store.trouble == nil)
+        await store.close()
+        await other.close()
+    }
+
+    @Test("a master that was frozen while it was replaced acknowledges nothing, and nothing is read from it")
+    func frozen() async throws {
+        let replicated = try await RedisTestSentinels(count: 3, timeout: 1_000)
+        var fixture = try await RedisFixture(sentinels: replicated)
+        fixture.replicas = 0
+        let (store, id) = (
+            try fixture.store(deadline: .seconds(60), grace: .seconds(1)), SessionID(random: SystemRandom())
+        )
+        try await store.create(Samples.session(id))
+        try await replicated.master.waitForReplica()
+        replicated.master.send(SIGSTOP)
+        let start = ContinuousClock.now
+        let results = CommitResults()
+        for revision in (2...20).map(UInt64.init) {
+            let document = Samples.document(revision: revision)
+            store.commit(Samples.commit(Samples.record(id, revision: revision, [document]), over: revision - 1)) {
+                results.add("\(revision)", $0)
+            }
+        }
+        while store.trouble == nil { try #require(.now - start < .seconds(20)) }
+        let notReady = ContinuousClock.now - start
+        let new = try await replicated.newMaster()
+        replicated.master.send(SIGCONT)
+        let done = await results.wait(for: 19).filter { $0.error == nil }.compactMap { UInt64($0.name) }
+        _ = try await fixture.recovery(of: store)
+        let key = store.keys.session(id)
+        let stored = try #require(try new.ask("HGET", .text(key), "r").text.flatMap { UInt64($0) })
+        // What was acknowledged is where everybody reads.
+        #expect(done.allSatisfy { $0 <= stored }, "\(done) and \(stored)")
+        #expect(try await store.standing(of: id)?.revision == stored)
+        // Two seconds where nothing else runs.
+        #expect(notReady < .seconds(6), "\(notReady)")
+        print("not ready after \(notReady)")
+        await store.close()
+    }
+
+    @Test("while too few replicas are connected everything is refused, and the store is in trouble")
+    func alone() async throws {
+        let replicated = try await RedisTestSentinels(count: 1, timeout: 60_000)
+        let fixture = try await RedisFixture(sentinels: replicated)
+        let (store, id) = (try fixture.store(), SessionID(random: SystemRandom()))
+        try await store.create(Samples.session(id))
+        replicated.replica.kill()
+        let start = ContinuousClock.now
+        while true {
+            do throws(StoreError) {
+                _ = try await store.load(id)
+                try #require(.now - start < .seconds(20))
+            } catch {
+                #expect("\(error)".contains("0 of 1 replicas"), "\(error)")
+                break
+            }
+        }
+        #expect(store.trouble?.contains("0 of 1 replicas") == true, "\(store.trouble ?? "")")
+        try replicated.replica.start(["--replicaof", "127.0.0.1 \(replicated.master.port)"])
+        _ = try await fixture.recovery(of: store)
+        #expect(try await store.load(id) != nil && store.trouble == nil)
+        await store.close()
+    }
+
     @Test("a failover in the middle of a load loses no write that was acknowledged")
     func failover() async throws {
         let replicated = try await RedisTestSentinels(count: 3, timeout: 1_000)
@@ -97,10 +202,11 @@ import Testing
                 try await replicated.sentinels[0].wait("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster") {
                     $0[1].number == Int64(replicated.replica.port)
                 }
+                // Only with a replica anything is acknowledged again, reads as well.
+                await #expect(throws: StoreError.self) { try await load.stores[0].standing(of: load.ids[0]) }
+                try replicated.master.start(["--replicaof", "127.0.0.1 \(replicated.replica.port)"])
                 let time = try await load.fixture.recovery(of: load.stores[0])
                 #expect(time < .seconds(15), "\(time)")
-                // Only with a replica writes are acknowledged again.
-                try replicated.master.start(["--replicaof", "127.0.0.1 \(replicated.replica.port)"])
                 phase = .after
             default: break
             }

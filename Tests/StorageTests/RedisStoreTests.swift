@@ -138,7 +138,7 @@ import Testing
         try await store.commit(end)
         // On its connection, after what nobody waits for.
         _ = try await store.standing(of: id)
-        let list = store.keys.sessions(with: id).dropFirst(fixture.prefix.count + 1)
+        let list = store.keys.sessions(with: id).dropFirst(fixture.prefix.count)
         let names = ["{flows}", "{q}", "{q}:check", "{q}=", "{\(id)}", "{u:bob}", String(list)]
         #expect(try fixture.keyNames() == names.sorted())
         #expect(try fixture.ask("ZCARD", .text(store.keys.tasks)).number == 2)

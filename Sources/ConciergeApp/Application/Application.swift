@@ -61,7 +61,7 @@ package actor Application {
         let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
         let store =
             try store
-            ?? configuration.openStore(for: catalog) { [log = self.log] sentence, level in
+            ?? configuration.openStore(for: catalog, clock: clock) { [log = self.log] sentence, level in
                 log.write(level, "store") { $0.add("detail", sentence) }
             }
         readiness = Readiness(store: store)

@@ -62,7 +62,8 @@ extension Configuration {
     /// - Parameter report: gets problems of stored data, warnings, and the progress of upgrading an older file.
     /// - Throws: `StoreOpeningError`.
     func openStore(
-        for catalog: ServiceCatalog, report: @escaping @Sendable (_ sentence: String, _ level: Log.Level) -> Void
+        for catalog: ServiceCatalog, clock: any SessionClock,
+        report: @escaping @Sendable (_ sentence: String, _ level: Log.Level) -> Void
     ) throws -> any SessionStore {
         switch store {
         case .memory: MemoryStore(mostBytes: totalBytes)
@@ -74,7 +75,8 @@ extension Configuration {
         case .redis(let address):
             try RedisStore(
                 address, services: catalog.services.map(\.name), settings: redisSettings,
-                documentKeys: encryptionKeys, report: { report($0, .error) }, warn: { report($0, .warning) })
+                documentKeys: encryptionKeys, clock: clock, report: { report($0, .error) },
+                warn: { report($0, .warning) })
         }
     }
 }
@@ -87,6 +89,7 @@ extension Configuration {
         settings.grace = storeGrace
         // Should no server run for long, Redis lets go of sessions by itself, a day after a server would have.
         settings.expiryMargin = (expiredRetention + .seconds(24 * 3600)).milliseconds
+        settings.prefix = redisPrefix
         settings.replicas = redisReplicas
         return settings
     }

@@ -19,9 +19,12 @@ package struct Configuration: Sendable, Equatable {
     package var redisSentinelPasswordFile: String?
     /// The files for TLS to Redis; they become a part of ``store`` as well.
     package var redisTLS = RedisTLS()
+    /// In front of all keys and channels in Redis.
+    package var redisPrefix = RedisStore.usualPrefix
     package var redisReplicas = 0
-    /// How long Redis may be away before the server is not ready.
-    package var storeGrace = Duration.seconds(5)
+    /// How long Redis may be away before the server is not ready. It is longer than a connection needs to be made again,
+    /// and so short that a server which answers nothing is out of a load balancer within two seconds.
+    package var storeGrace = Duration.seconds(1)
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
     package var encryptionKeysFile: String?

@@ -21,6 +21,10 @@ extension ConfigurationKey {
             "redis_sentinel_password_file", .optional(.path), \.redisSentinelPasswordFile,
             "File with the password for the sentinels of `redis+sentinel://` on its only line."),
         .init(
+            "redis_prefix", .redisPrefix, \.redisPrefix, flag: true,
+            "What the names of all keys and channels in Redis begin with: another one for each installation that shares a Redis."
+        ),
+        .init(
             "redis_replicas", .integer(0...10), \.redisReplicas,
             "How many replicas of a Redis server must have a write before its response; without them it gets 503 and may be "
                 + "stored."),

@@ -19,6 +19,7 @@ package final class Log: Sendable {
     package static let defaultCapacity = 4 << 20
 
     private let settings: Configuration.Log
+    private let storeFailures = LogLimit()
     let form: LogForm
     private let sink: LogSink
 
@@ -69,6 +70,16 @@ package final class Log: Sendable {
             line.add("request_id", request.id)
             line.add("route", request.match.route?.pattern.text ?? "-")
             line.add("error", Self.story(of: error))
+        }
+    }
+
+    /// Writes why the store could not do what a request needed, at most once a second.
+    func storeFailure(_ reason: String) {
+        let now = LogTime.now()
+        guard writes(.error), let leftOut = storeFailures.admit(at: now) else { return }
+        append(.error, "store_failure", at: now) { line in
+            line.add("detail", reason)
+            if leftOut > 0 { line.add("left_out", leftOut) }
         }
     }
 

@@ -8,6 +8,8 @@ package final class RequestObserver: HTTPServerObserver {
     private let listener: Int
     /// The members that the log lines of each row of the metrics share.
     private let labels: [[UInt8]]
+    /// For refusals by 503, which come by the thousands while the store is away.
+    private let refusals = LogLimit()
 
     /// - Parameter listener: an index of the listeners that `metrics` was made with.
     package init(log: Log, metrics: Metrics, listener: Int) {
@@ -26,6 +28,11 @@ package final class RequestObserver: HTTPServerObserver {
         // 501 and 505 are about what the client sent.
         let level: Log.Level = status >= 500 && status != 501 && status != 505 ? .error : .info
         guard log.writesRequest(level) else { return }
+        var leftOut = 0
+        if status == 503, !log.writesRequest(.info) {
+            guard let count = refusals.admit(at: request.receivedAt + nanoseconds) else { return }
+            leftOut = count
+        }
         // RFC 9110, 9.3.2, 15.3.5 and 15.4.5: these have no body, even if the handler set one.
         let isBodiless = request.method == .head || status == 204 || status == 304
         let count = isBodiless ? 0 : response.body.count
@@ -45,6 +52,7 @@ package final class RequestObserver: HTTPServerObserver {
             line.add("bytes", count)
             line.add("client", request.client)
             if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
+            if leftOut > 0 { line.add("left_out", leftOut) }
             if let trace = TraceID(request.fields) { line.add("trace_id", "", high: trace.high, low: trace.low) }
         }
     }

@@ -92,6 +92,7 @@ struct ProblemRenderer: HTTPErrorRenderer {
         let problem = Problem(for: error, of: request)
         switch error {
         case SessionError.serviceFailed, JourneyRefusal.endless: log.failure(request: request, error: error)
+        case SessionError.storeUnavailable(let reason), SessionError.storageFull(let reason): log.storeFailure(reason)
         default: if problem == nil { log.failure(request: request, error: error) }
         }
         return problem ?? Problem(.internalError)

@@ -24,6 +24,7 @@ extension Sessions {
 
     private func loadForAll(_ id: SessionID, lastUse: Int64?) async throws(SessionError) -> Session? {
         let stored: StoredSession?
+        let generation = environment.store.generation
         do {
             stored = try await environment.store.load(id)
         } catch {
@@ -39,7 +40,7 @@ extension Sessions {
         if environment.store.outlivesProcess, current.deadline(environment.settings) <= now {
             return registry.finishLoad(id, .success(nil))
         }
-        let session = Session(current, environment: environment)
+        let session = Session(current, environment: environment, generation: generation)
         let found = registry.finishLoad(id, .success(session), deadline: current.deadline(environment.settings))
         // Takes back its count of living services.
         if found !== session { session.markEnded() }

@@ -59,9 +59,10 @@ extension Sessions {
         }
     }
 
-    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues.
+    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Whoever else
+    /// writes to the session has to wait for it.
     package func detachUser(from session: Session) async throws {
-        try await session.transact { pending in
+        try await session.transact(hasPrecedence: true) { pending in
             try session.leaveUser(on: &pending)
             if pending.details.userID != nil { pending.details.userID = nil }
         }

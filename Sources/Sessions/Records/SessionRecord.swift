@@ -56,6 +56,14 @@ package final class SessionRecord: Sendable {
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }
 
+    /// Whether nobody can tell it from another record of its revision.
+    func isSame(as other: SessionRecord) -> Bool {
+        token == other.token && userID == other.userID && details.labels.text == other.details.labels.text
+            && services.elementsEqual(other.services) { one, two in
+                one.service == two.service && one.revision == two.revision && one.bytes == two.bytes
+            }
+    }
+
     /// The bytes of all services.
     var size: Int {
         var size = 0

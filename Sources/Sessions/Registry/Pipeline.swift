@@ -22,6 +22,8 @@ final class Pipeline: @unchecked Sendable {
     var waiting = WorkList()
     /// Units that lost against another process. They run again before the units that wait.
     var retrying = WorkList()
+    /// Whether one of them has lost so often that others have to wait.
+    var needsPrecedence = false
     /// Why a commit in progress failed. No unit begins until the units behind it have failed as well.
     var failure: StoreError?
     /// Whether a thread is publishing units and calling back.
@@ -123,10 +125,10 @@ extension Session.State {
             pipeline.failure = failure
             work.failure = failure
             giveBackUse()
-            guard case .conflict = failure, work.retries < session.environment.settings.maxConflictRetries else {
-                return (work, nil)
-            }
+            let most = session.environment.settings.maxConflictRetries * (work.hasPrecedence ? 8 : 1)
+            guard case .conflict = failure, work.retries < most else { return (work, nil) }
             work.retries += 1
+            if work.hasPrecedence, work.retries > 1 { pipeline.needsPrecedence = true }
             _ = pipeline.underWay.popFirst()
             pipeline.retrying.append(work)
         }

@@ -10,6 +10,8 @@ final class QueuedWork: @unchecked Sendable {
     private let change: (@Sendable (inout PendingState) -> Bool)?
     /// Whether it may take long, whatever the size of the session.
     let isLong: Bool
+    /// Whether it must not keep losing against other processes, see ``SessionStore/reserve(_:)``.
+    let hasPrecedence: Bool
     /// Tells the caller, once: nil when the result of ``change`` holds, or the caller has the turn.
     let conclude: @Sendable (SessionError?) -> Void
     /// The next element of its list.
@@ -28,11 +30,13 @@ final class QueuedWork: @unchecked Sendable {
     var retries = 0
 
     init(
-        in session: Session, isLong: Bool = false, _ change: (@Sendable (inout PendingState) -> Bool)?,
+        in session: Session, isLong: Bool = false, hasPrecedence: Bool = false,
+        _ change: (@Sendable (inout PendingState) -> Bool)?,
         then conclude: @escaping @Sendable (SessionError?) -> Void
     ) {
         self.session = session
         self.isLong = isLong
+        self.hasPrecedence = hasPrecedence
         self.change = change
         self.conclude = conclude
     }

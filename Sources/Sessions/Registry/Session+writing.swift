@@ -7,17 +7,19 @@ extension Session {
     ///
     /// - Parameters:
     ///   - isLong: whether `body` may take long, whatever the size of the session.
+    ///   - hasPrecedence: whether it must not keep losing.
     ///   - body: changes only the copy that it gets. When it throws, nothing changes.
     ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take
     ///     no time.
     func transact<Value: Sendable>(
-        isLong: Bool = false, _ body: @escaping @Sendable (inout PendingState) throws -> Value,
+        isLong: Bool = false, hasPrecedence: Bool = false,
+        _ body: @escaping @Sendable (inout PendingState) throws -> Value,
         then done: @escaping Completion<Value>
     ) {
         // The thread that has the session's turn writes to it, and it is read after the unit has ended.
         nonisolated(unsafe) var result: Result<Value, any Error>?
         begin(
-            QueuedWork(in: self, isLong: isLong) { pending in
+            QueuedWork(in: self, isLong: isLong, hasPrecedence: hasPrecedence) { pending in
                 do {
                     result = .success(try body(&pending))
                     return true
@@ -35,10 +37,11 @@ extension Session {
 
     /// The same, waiting.
     nonisolated(nonsending) func transact<Value: Sendable>(
-        isLong: Bool = false, _ body: @escaping @Sendable (inout PendingState) throws -> Value
+        isLong: Bool = false, hasPrecedence: Bool = false,
+        _ body: @escaping @Sendable (inout PendingState) throws -> Value
     ) async throws -> Value {
         try await withUnsafeThrowingContinuation { waiting in
-            transact(isLong: isLong, body) { waiting.resume(with: $0) }
+            transact(isLong: isLong, hasPrecedence: hasPrecedence, body) { waiting.resume(with: $0) }
         }
     }
 
@@ -128,6 +131,10 @@ extension Session {
             if let refusal { return retry(unless: refusal) }
             Task {
                 do throws(SessionError) {
+                    if state.withLock({ $0.pipeline?.needsPrecedence ?? false }) {
+                        // It can do without.
+                        try? await environment.store.reserve(id)
+                    }
                     try await reload()
                     retry(unless: nil)
                 } catch {
@@ -143,6 +150,7 @@ extension Session {
             guard let pipeline = state.pipeline else { return WorkList() }
             pipeline.failure = nil
             pipeline.head = nil
+            pipeline.needsPrecedence = false
             if refusal == nil { pipeline.waiting.prepend(&pipeline.retrying) }
             defer { pipeline.retrying = WorkList() }
             return pipeline.retrying

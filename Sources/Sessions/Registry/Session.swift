@@ -29,6 +29,8 @@ package final class Session: Sendable {
         var isWatched = false
         /// Whether somebody has shown the session's token to this process.
         var isUsed = false
+        /// See ``SessionStore/generation``, when the record was read.
+        var generation = 0
     }
 
     enum Stage: UInt8 {
@@ -40,9 +42,10 @@ package final class Session: Sendable {
         case ended
     }
 
-    init(_ stored: StoredSession, environment: SessionEnvironment) {
+    /// - Parameter generation: of the store, before the session was read.
+    init(_ stored: StoredSession, environment: SessionEnvironment, generation: Int = 0) {
         self.environment = environment
-        state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt))
+        state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt, generation: generation))
         for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }
         if !stored.record.services.isEmpty { environment.countJourneys(of: stored.record, 1) }
         environment.countBytes(stored.record.writtenBytes)

@@ -5,11 +5,12 @@ extension Session {
     ///
     /// - Returns: false when the session has ended.
     nonisolated(nonsending) func catchUp() async throws(SessionError) -> Bool {
-        let (known, isOver) = state.withLock { ($0.record.revision, $0.isEnded) }
+        let (known, generation, isOver) = state.withLock { ($0.record.revision, $0.generation, $0.isEnded) }
         if isOver { return false }
         // What this process has committed meanwhile is newer.
         if let revision = try await standing()?.revision,
-            revision == known || revision == state.withLock(\.record.revision)
+            revision == known || revision == state.withLock(\.record.revision),
+            generation == environment.store.generation
         {
             return true
         }
@@ -79,6 +80,7 @@ extension Session {
     /// Takes over a state that another process committed. The caller has the turn.
     nonisolated(nonsending) func reload() async throws(SessionError) {
         let stored: StoredSession?
+        let generation = environment.store.generation
         do {
             stored = try await environment.store.load(id)
         } catch {
@@ -90,7 +92,10 @@ extension Session {
         }
         let record = stored.record
         let (former, isWatched) = state.withLock { state -> (PendingState?, Bool) in
-            guard record.revision != state.record.revision, !state.isEnded else { return (nil, false) }
+            // The store may have lost a commit and given its revision to another one.
+            let isKnown = record.revision == state.record.revision && state.generation == generation
+            state.generation = generation
+            guard !isKnown, !state.isEnded else { return (nil, false) }
             let former = state.pending(environment.catalog, now: environment.clock.now())
             state.count(-1, environment)
             state.record = record
@@ -101,6 +106,11 @@ extension Session {
         guard var pending = former else { return }
         environment.countJourneys(of: pending.base, -1)
         environment.countJourneys(of: record, 1)
+        if record.revision == pending.base.revision {
+            if record.isSame(as: pending.base) { return }
+            environment.remembered.remove(self, record.id)
+            forgetJourneys()
+        }
         guard isWatched else { return }
         // Another session has come in its place, or the store has lost commits.
         guard record.revision > pending.base.revision else { return breakWatch() }

@@ -17,6 +17,11 @@ package protocol SessionStore: AnyObject, Sendable {
     /// has in memory, it asks for its ``standing(of:)``.
     var isShared: Bool { get }
 
+    /// Grows when what was read before may be contradicted, as by a server of the store that takes the place of another
+    /// one and has not all of its commits. A session in memory that was read before is read as a whole, since its
+    /// revision alone tells nothing then. Always 0 for a store that is not shared.
+    var generation: Int { get }
+
     /// A sentence about a problem that others must solve; `nil` when there is none. While there is a problem, the
     /// server is not ready. A store that can recover tries to when this is read.
     var trouble: String? { get }
@@ -87,6 +92,10 @@ package protocol SessionStore: AnyObject, Sendable {
     /// - Throws: ``StoreError/conflict`` when it is not.
     func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool
 
+    /// Lets no other process commit to the session for a moment, until this process has committed to it: for a commit
+    /// that must not keep losing. It can fail to; then the commit may lose again.
+    func reserve(_ id: SessionID) async throws(StoreError)
+
     /// Ends sessions whose retention after expiry is over.
     ///
     /// One call looks at some sessions and takes little time. The next call continues after them, round and round, so
@@ -129,6 +138,8 @@ package protocol SessionStore: AnyObject, Sendable {
 extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var isShared: Bool { false }
+    package var generation: Int { 0 }
+    package func reserve(_ id: SessionID) async throws(StoreError) {}
     package var trouble: String? { nil }
     package var refusal: String? { nil }
     package var documentBytes: DocumentBytes? { nil }

@@ -11,6 +11,13 @@ package protocol SessionClock: AnyObject, Sendable {
     /// between.
     func wall(at steady: Int64) -> Int64
 
+    /// Steady time was wrong from the start, as other processes and the wall clock say: it goes on from this one.
+    func correct(to steady: Int64)
+
     /// Waits, at most until the task is cancelled.
     func sleep(milliseconds: Int64) async throws
+}
+
+extension SessionClock {
+    package func correct(to steady: Int64) {}
 }

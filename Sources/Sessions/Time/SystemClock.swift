@@ -7,7 +7,7 @@ package final class SystemClock: SessionClock {
     private let readBoot: @Sendable () -> Int64
     private let readWall: @Sendable () -> Int64
     /// Steady time minus boot time.
-    private let base: Int64
+    private let base: Atomic<Int64>
     /// Wall time minus steady time.
     private let offset = Atomic<Int64>(0)
 
@@ -20,12 +20,14 @@ package final class SystemClock: SessionClock {
     init(boot: @escaping @Sendable () -> Int64, wall: @escaping @Sendable () -> Int64) {
         readBoot = boot
         readWall = wall
-        base = wall() - boot()
+        base = Atomic(wall() - boot())
     }
 
     package func now() -> Int64 {
-        base + readBoot()
+        base.load(ordering: .relaxed) + readBoot()
     }
+
+    package func correct(to steady: Int64) { base.store(steady - readBoot(), ordering: .relaxed) }
 
     package func wall(at steady: Int64) -> Int64 {
         let measured = readWall() - now()

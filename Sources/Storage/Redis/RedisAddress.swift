@@ -95,9 +95,9 @@ package struct RedisAddress: Sendable, Equatable {
         return server
     }
 
-    /// The address of each sentinel, in random order.
+    /// The address of each sentinel.
     var sentinels: [RedisAddress] {
-        places.shuffled().map { place in
+        places.map { place in
             var sentinel = server(at: place)
             (sentinel.user, sentinel.password, sentinel.database) = (nil, sentinelPassword, 0)
             return sentinel

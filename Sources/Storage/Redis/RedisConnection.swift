@@ -38,8 +38,18 @@ final class RedisConnection: Sendable {
         var request: RedisRequest
         let deadline: ContinuousClock.Instant
         let done: @Sendable (Outcome) -> Void
-        /// Whether it is the `WAIT` behind others.
-        var isWait = false
+        var kind = Kind.request
+
+        enum Kind {
+            case request
+            /// The `WAIT` behind others.
+            case wait
+            /// What ``RedisConnection/pulse`` asks; since when.
+            case pulse(RedisTime.Reading)
+        }
+
+        var isOwn: Bool { if case .request = kind { false } else { true } }
+        var isWait: Bool { if case .wait = kind { true } else { false } }
     }
 
     private struct State {
@@ -56,6 +66,10 @@ final class RedisConnection: Sendable {
         var lostAt: ContinuousClock.Instant?
         /// Of the last attempt, if it failed for a reason that no other attempt changes.
         var refusal: String?
+        /// Why requests are refused although there is a connection, and since when.
+        var doubt: (sentence: String, since: ContinuousClock.Instant)?
+        /// When the last pulse was answered, or the connection was made.
+        var pulsedAt: ContinuousClock.Instant?
         /// Whether the thread waits, and has to be woken.
         var isWaiting = false
         var isClosing = false
@@ -68,6 +82,8 @@ final class RedisConnection: Sendable {
     private let address: RedisAddress
     private let limits: Limits
     private let signal: RedisSignal
+    private let sentinels: RedisSentinels?
+    private let pulse: RedisPulse?
     /// Prepares a new connection.
     private let prepare: Preparation?
     /// Called when there is a new connection, before anything else is sent.
@@ -83,16 +99,20 @@ final class RedisConnection: Sendable {
 
     /// - Parameters:
     ///   - name: of the thread, at most 15 bytes.
+    ///   - sentinels: name the server in place of the address.
+    ///   - pulse: is asked again and again; nil for a connection of subscriptions, on which nothing can be asked.
     ///   - isLater: whether others were there before, so that ``Limits/grace`` holds for the first attempts as well.
     /// - Throws: ``StoreOpeningError/noThread``.
     init(
-        _ name: String, to address: RedisAddress, limits: Limits = Limits(), isLater: Bool = false,
-        prepare: Preparation? = nil,
+        _ name: String, to address: RedisAddress, limits: Limits = Limits(), sentinels: RedisSentinels? = nil,
+        pulse: RedisPulse? = nil, isLater: Bool = false, prepare: Preparation? = nil,
         connected: @escaping @Sendable () -> Void = {}, refused: @escaping @Sendable () -> Void = {},
         told: @escaping @Sendable ([UInt8], Bool) -> Void = { _, _ in }
     ) throws(StoreOpeningError) {
         self.address = address
         self.limits = limits
+        self.sentinels = sentinels
+        self.pulse = pulse
         self.prepare = prepare
         self.connected = connected
         self.refused = refused
@@ -102,11 +122,22 @@ final class RedisConnection: Sendable {
             State(
                 wasUp: isLater, trouble: "There is no connection to \(address) yet.", lostAt: isLater ? .now : nil))
         guard DetachedThread.start(name, { self.run() }) else { throw .noThread }
+        sentinels?.remember(signal)
     }
 
-    /// A sentence while there has been no connection yet, and from an attempt that failed until there is one. A
-    /// connection that is lost and made again within ``Limits/grace`` is no trouble.
-    var trouble: String? { state.withLock { isInTrouble($0) || !$0.wasUp ? $0.trouble : nil } }
+    deinit { sentinels?.forget(signal) }
+
+    /// A sentence while there has been no connection yet, from an attempt that failed until there is one, and while the
+    /// server does not respond, or nothing may be sent to it. What ends within ``Limits/grace`` is no trouble.
+    var trouble: String? {
+        state.withLock { state in
+            if isInTrouble(state) || !state.wasUp { return state.trouble }
+            if let doubt = state.doubt, .now - doubt.since >= limits.grace { return doubt.sentence }
+            let most = RedisPulse.interval + max(limits.grace, RedisPulse.patience)
+            guard let pulsedAt = state.pulsedAt, .now - pulsedAt > most, !state.isEnded else { return nil }
+            return "\(address) does not respond."
+        }
+    }
 
     /// Whether the last attempt to connect has failed.
     var isAway: Bool { state.withLock(\.isRefusing) }
@@ -131,6 +162,7 @@ final class RedisConnection: Sendable {
         let (refusal, wakes) = state.withLock { state -> (String?, Bool) in
             if state.isEnded { return ("The store is closed.", false) }
             if state.isRefusing { return (state.trouble, false) }
+            if let doubt = state.doubt { return (doubt.sentence, false) }
             if isBounded, state.requests >= limits.requests || state.bytes + request.bytes.count > limits.bytes {
                 return ("Too many requests wait for Redis.", false)
             }
@@ -165,9 +197,9 @@ final class RedisConnection: Sendable {
             isFirst = false
             var since: ContinuousClock.Instant?
             do throws(RedisFailure) {
-                let link = try open()
+                let (link, server) = try open()
                 since = .now
-                try serve(link)
+                try serve(link, server)
             } catch {
                 // A connection that is lost at once is as good as none.
                 failures = since.map { .now - $0 > .seconds(1) ? 0 : failures + 1 } ?? failures + 1
@@ -187,32 +219,79 @@ final class RedisConnection: Sendable {
         return .microseconds(Int.random(in: least * 1_000...most * 1_000, using: &random))
     }
 
-    private func open() throws(RedisFailure) -> RedisLink {
+    /// The server at the other end.
+    private struct Server {
+        let address: RedisAddress
+        /// As the sentinels have named it.
+        let master: SentinelAnswers.Master?
+    }
+
+    private func open() throws(RedisFailure) -> (RedisLink, Server) {
         let latest = ContinuousClock.now + min(limits.deadline, .seconds(2))
         // What was on the lost connection waits, and not for longer than its deadline.
         let end = min(latest, state.withLock { $0.queue.first?.deadline } ?? latest)
-        let server = try address.master(until: end)
+        let master = try sentinels?.master(until: end)
+        let server = master.map { address.server(at: $0.place) } ?? address
         let link = try RedisLink(to: server, until: end)
         try RedisGreeting.say(to: link, at: server, until: end)
+        let doubt = try firstPulse(link, Server(address: server, master: master), until: end)
         try prepare?(link, server, end)
         let waiting = state.withLock { state in
             state.wasUp = true
+            state.doubt = doubt.map { ($0, .now) }
+            state.pulsedAt = pulse == nil ? nil : .now
             state.isRefusing = false
             state.refusal = nil
             defer { state.queue = [] }
             return state.queue
         }
         connected()
-        state.withLock { $0.queue += waiting }
-        return link
+        if let doubt {
+            release(waiting)
+            for job in waiting { job.done(.failed(doubt)) }
+        } else {
+            state.withLock { $0.queue += waiting }
+        }
+        return (link, Server(address: server, master: master))
     }
 
+    /// - Returns: why no request may be sent.
+    private func firstPulse(
+        _ link: RedisLink, _ server: Server, until end: ContinuousClock.Instant
+    ) throws(RedisFailure) -> String? {
+        guard let pulse else {
+            // Subscriptions at a former master would tell nothing.
+            guard let master = server.master else { return nil }
+            let role = try link.exchange(RedisRequest("ROLE"), until: end)[0]
+            guard role[0].text != "master" else { return nil }
+            throw Self.noMaster(server.address, master)
+        }
+        let start = pulse.time.read()
+        let replies = try link.exchange(RedisPulse.request, until: end, toleratesErrors: true)
+        if let master = server.master, replies[0].error == nil, replies[0][0].text != "master" {
+            throw Self.noMaster(server.address, master)
+        }
+        let doubt = try pulse.judge(replies, of: server.address, since: start, node: node)
+        pulse.done()
+        return doubt
+    }
+
+    private static func noMaster(_ server: RedisAddress, _ master: SentinelAnswers.Master) -> RedisFailure {
+        RedisFailure("\(server), which the sentinel at \(master.source) names, is not a master.")
+    }
+
+    /// Of a cluster, whose nodes each have a connection.
+    private var node: RedisAddress.Place? { pulse?.needsMaster == false ? address.places[0] : nil }
+
     /// Sends and receives until the connection is lost, or closed because everything is done.
-    private func serve(_ link: RedisLink) throws(RedisFailure) {
+    private func serve(_ link: RedisLink, _ server: Server) throws(RedisFailure) {
         var flight = Flight(replicas: limits.replicas)
         var lastReply = ContinuousClock.now
+        var nextPulse = lastReply + RedisPulse.interval
+        var isHeld = false
         do throws(RedisFailure) {
             while true {
+                if isHeld, try belief(in: server, flight) { isHeld = false }
                 if link.outputCount < Self.mostOutput {
                     letMoreCome()
                     let now = ContinuousClock.now
@@ -228,36 +307,80 @@ final class RedisConnection: Sendable {
                         needsReplicas = needsReplicas || job.request.needsReplicas
                     }
                     if needsReplicas, limits.replicas > 0 { wait(link, &flight) }
+                    if let pulse, nextPulse <= now, !flight.hasPulse {
+                        link.write(RedisPulse.request.bytes)
+                        flight.append(
+                            Job(
+                                request: RedisPulse.request, deadline: now + limits.deadline, done: { _ in },
+                                kind: .pulse(pulse.time.read())))
+                        nextPulse = now + RedisPulse.interval
+                    }
                 }
                 if link.outputCount > 0 {
                     writeCount.wrappingAdd(1, ordering: .relaxed)
                     try link.flush()
                 }
-                if flight.isEmpty, endIfDone() { return }
+                if flight.isIdle, endIfDone() { return }
                 let now = ContinuousClock.now
                 if let first = flight.first, first.deadline <= now {
                     flight.isOverdue = true
                     throw RedisLink.lost("Redis does not respond in time")
                 }
-                if flight.isEmpty, now - lastReply > Self.heartbeat {
+                if pulse == nil, flight.isEmpty, now - lastReply > Self.heartbeat {
                     _ = append(RedisRequest("PING"), isBounded: false) { _ in }
                 }
                 let mayWait = state.withLock { state in
                     state.isWaiting = state.queue.isEmpty || link.outputCount >= Self.mostOutput
                     return state.isWaiting
                 }
-                let end = mayWait ? flight.first?.deadline ?? now + Self.heartbeat : now
-                guard link.wait(signal.descriptor, until: end) else { continue }
+                var end = mayWait ? flight.first?.deadline ?? now + Self.heartbeat : now
+                if pulse != nil, !flight.hasPulse { end = min(end, nextPulse) }
+                if isHeld { end = min(end, now + Self.heldInterval) }
+                guard link.wait(signal.descriptor, until: end, receives: !isHeld) else {
+                    // Sentinels may have woken it.
+                    if !isHeld { _ = try standing(of: server, within: SentinelAnswers.validity) }
+                    continue
+                }
+                guard try belief(in: server, flight) else {
+                    isHeld = true
+                    continue
+                }
                 try link.receive()
                 while let reply = try link.next() {
                     lastReply = .now
-                    try take(reply, &flight)
+                    try take(reply, &flight, from: server)
                 }
             }
         } catch {
+            sentinels?.await(false, signal)
             lose(flight, error.sentence)
             throw error
         }
+    }
+
+    /// Whether replies of the server count. If that is not known, the sentinels are asked.
+    ///
+    /// - Throws: ``RedisFailure`` when the server was replaced.
+    private func belief(in server: Server, _ flight: Flight) throws(RedisFailure) -> Bool {
+        guard let sentinels else { return true }
+        // A server that was frozen may have been replaced meanwhile, so only a new answer counts.
+        let isLate = flight.first.map { .now - ($0.deadline - limits.deadline) > RedisPulse.patience } ?? false
+        let window = isLate ? Self.lateWindow : SentinelAnswers.validity
+        let isBelieved = try standing(of: server, within: window) == .believed
+        sentinels.await(!isBelieved, signal)
+        return isBelieved
+    }
+
+    /// - Throws: ``RedisFailure`` when the server was replaced.
+    private func standing(
+        of server: Server, within window: Duration
+    ) throws(RedisFailure) -> SentinelAnswers.Standing {
+        guard let sentinels, let master = server.master else { return .believed }
+        let standing = sentinels.standing(of: master, within: window)
+        if case .replaced(let other) = standing {
+            throw RedisLink.lost("\(server.address) is not the master any more, \(other) is")
+        }
+        return standing
     }
 
     /// Lets other threads run as long as they bring more requests, which are then written with the first ones.
@@ -276,10 +399,10 @@ final class RedisConnection: Sendable {
         let most = min(limits.deadline / 2, .seconds(1)) / .milliseconds(1)
         let request = RedisRequest("WAIT", .text(String(limits.replicas)), .text(String(Int(most))))
         link.write(request.bytes)
-        flight.append(Job(request: request, deadline: .now + limits.deadline, done: { _ in }, isWait: true))
+        flight.append(Job(request: request, deadline: .now + limits.deadline, done: { _ in }, kind: .wait))
     }
 
-    private func take(_ reply: RedisReply, _ flight: inout Flight) throws(RedisFailure) {
+    private func take(_ reply: RedisReply, _ flight: inout Flight, from server: Server) throws(RedisFailure) {
         if reply.list.count == 3, let kind = reply[0].text, let channel = reply[1].bytes {
             if kind == "smessage" { return told(channel, false) }
             // It is a reply if it was requested.
@@ -291,10 +414,30 @@ final class RedisConnection: Sendable {
         if let error = reply.error, Self.ends.contains(where: error.hasPrefix) {
             throw RedisLink.lost("Redis says \(error)")
         }
-        for (job, outcome) in try flight.add(reply) where !job.isWait {
-            release([job])
-            job.done(outcome)
+        // The master may have lost its replicas to another one.
+        if flight.first?.isWait == true, let count = reply.number, count < limits.replicas { sentinels?.wake() }
+        for (job, outcome) in try flight.add(reply) {
+            switch (job.kind, outcome) {
+            case (.request, _):
+                release([job])
+                job.done(outcome)
+            case (.pulse(let start), .replies(let replies)): try take(replies, from: server, since: start)
+            default: break
+            }
         }
+    }
+
+    /// The reply to a pulse.
+    private func take(
+        _ replies: [RedisReply], from server: Server, since start: RedisTime.Reading
+    ) throws(RedisFailure) {
+        guard let pulse else { return }
+        let doubt = try pulse.judge(replies, of: server.address, since: start, node: node)
+        state.withLock { state in
+            state.pulsedAt = .now
+            state.doubt = doubt.map { ($0, state.doubt?.since ?? .now) }
+        }
+        pulse.done()
     }
 
     private static let ends = ["NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "UNBLOCKED"]
@@ -309,7 +452,7 @@ final class RedisConnection: Sendable {
     private func lose(_ flight: Flight, _ sentence: String) {
         var again: [Job] = []
         var lost: [Job] = []
-        for var job in flight.jobs where !job.isWait {
+        for var job in flight.jobs where !job.isOwn {
             if job.request.isRepeatable, !flight.isOverdue {
                 job.request.isRepeatable = false
                 again.append(job)
@@ -320,6 +463,7 @@ final class RedisConnection: Sendable {
         state.withLock { state in
             state.queue = again + state.queue
             state.lostAt = .now
+            state.doubt = nil
             // The next attempt is not made earlier because something waits for it.
             state.isWaiting = false
         }
@@ -356,6 +500,10 @@ final class RedisConnection: Sendable {
     private static let mostOutput = 1 << 20
     /// So many requests are worth a system call.
     private static let enough = 32
+    /// How old the answer of a sentinel may be that confirms a late reply.
+    private static let lateWindow = Duration.milliseconds(250)
+    /// How often is looked whether replies that are held count.
+    private static let heldInterval = Duration.milliseconds(50)
     /// An idle connection is tried after that time.
     private static let heartbeat = Duration.seconds(5)
 
@@ -369,15 +517,21 @@ final class RedisConnection: Sendable {
         /// Requests that were executed and wait for replicas, and what came after them.
         private var held: [(job: Job, replies: [RedisReply])] = []
         var isOverdue = false
+        private(set) var hasPulse = false
 
         init(replicas: Int) { self.replicas = replicas }
 
         var isEmpty: Bool { place == all.count }
+        /// Whether nobody waits for anything.
+        var isIdle: Bool { held.isEmpty && (isEmpty || (hasPulse && place + 1 == all.count)) }
         var first: Job? { isEmpty ? nil : all[place] }
         /// Those without an outcome.
         var jobs: [Job] { held.map(\.job) + all[place...] }
 
-        mutating func append(_ job: Job) { all.append(job) }
+        mutating func append(_ job: Job) {
+            all.append(job)
+            if case .pulse = job.kind { hasPulse = true }
+        }
 
         /// Returns the requests whose outcome is known by this reply.
         mutating func add(_ reply: RedisReply) throws(RedisFailure) -> [(job: Job, outcome: Outcome)] {
@@ -390,6 +544,7 @@ final class RedisConnection: Sendable {
                 place = 0
             }
             let replies = exchange(&replies, with: [])
+            if case .pulse = job.kind { hasPulse = false }
             if job.isWait {
                 guard let count = replies[0].number else { throw RedisLink.lost("Redis does not wait for replicas") }
                 return exchange(&held, with: []).map { ($0.job, outcome($0.job, $0.replies, count)) }

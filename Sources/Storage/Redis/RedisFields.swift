@@ -3,7 +3,7 @@ import Sessions
 /// The fields of a session's hash.
 ///
 ///     r  revision · u  last use · n  nonce of the last commit · o  user · h  head
-///     s:<name of a service>  document · t:<id>  task
+///     s:<name of a service>  document · t:<id>  task · c  which process has reserved it, and until when
 ///
 /// For a minute after its end: `f`, the revision from which another session in its place has to begin.
 ///

@@ -2,16 +2,34 @@ import Sessions
 import Synchronization
 import Threads
 
-/// Counts the calls under way, so that a store closes after them.
+/// Counts the calls under way, so that a store closes after them, and refuses calls whose results could be wrong.
 final class RedisGate: Sendable {
-    private let state = Mutex((calls: 0, isClosed: false))
+    /// Why results could be wrong.
+    enum Obstacle: Sendable { case clock, loss }
+
+    private struct State {
+        var calls = 0
+        var isClosed = false
+        var obstacles: [Obstacle: String] = [:]
+    }
+
+    private let state = Mutex(State())
     private let end = Completion()
 
     func enter() throws(StoreError) {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed else { throw .unavailable("The store is closed.") }
+            if let obstacle = state.obstacles.values.first { throw .unavailable(obstacle) }
             state.calls += 1
         }
+    }
+
+    /// Why all calls are refused, those under way as well; nil when they are not.
+    var obstacle: String? { state.withLock(\.obstacles.values.first) }
+
+    subscript(obstacle: Obstacle) -> String? {
+        get { state.withLock { $0.obstacles[obstacle] } }
+        set { state.withLock { $0.obstacles[obstacle] = newValue } }
     }
 
     func leave() {

@@ -5,46 +5,49 @@ import Sessions
 struct RedisKeys: Sendable {
     private let prefix: String
 
+    /// - Parameter prefix: of every key, without braces.
     init(prefix: String) { self.prefix = prefix }
 
     /// A hash; see ``RedisFields``. Also the channel on which changes are told.
-    func session(_ id: SessionID) -> String { "\(prefix):{\(id)}" }
+    func session(_ id: SessionID) -> String { "\(prefix){\(id)}" }
 
     /// The session of a channel.
     func session(ofChannel channel: [UInt8]) -> SessionID? {
-        let start = prefix.utf8.count + 2
+        let start = prefix.utf8.count + 1
         guard channel.count == start + SessionID.length + 1 else { return nil }
         return SessionID(String(decoding: channel[start..<start + SessionID.length], as: UTF8.self))
     }
 
     /// A sorted set of ids, with the wall time in milliseconds at which they were added.
-    func user(_ user: String) -> String { "\(prefix):{u:\(user)}" }
+    func user(_ user: String) -> String { "\(prefix){u:\(user)}" }
 
     /// A sorted set of the ids whose second half begins with that byte.
     func sessions(_ partition: Int) -> String {
-        "\(prefix):{x:\(Hexadecimal.text(CollectionOfOne(UInt8(truncatingIfNeeded: partition))))}"
+        "\(prefix){x:\(Hexadecimal.text(CollectionOfOne(UInt8(truncatingIfNeeded: partition))))}"
     }
 
     func sessions(with id: SessionID) -> String { sessions(id.partition) }
 
     /// Sorted sets of tasks: all of them, by when they are over, and those of a name by when they are ready.
-    var tasks: String { "\(prefix):{q}=" }
-    var overdue: String { "\(prefix):{q}" }
-    func ready(_ name: String) -> String { "\(prefix):{q}:\(name)" }
+    var tasks: String { "\(prefix){q}=" }
+    var overdue: String { "\(prefix){q}" }
+    func ready(_ name: String) -> String { "\(prefix){q}:\(name)" }
 
     /// A note of ``SharedNotes``.
-    func note(_ key: SHA256Digest) -> String { "\(prefix):{n:\(key.text())}" }
+    func note(_ key: SHA256Digest) -> String { "\(prefix){n:\(key.text())}" }
 
     /// The highest revision of all sessions that have ended.
-    var floor: String { "\(prefix):{f}" }
+    var floor: String { "\(prefix){f}" }
+    /// See ``RedisMarks``.
+    func mark(_ tag: String) -> String { "\(prefix){\(tag)}" }
     /// Which server looks for expired sessions.
-    var sweeper: String { "\(prefix):{sweeper}" }
+    var sweeper: String { "\(prefix){sweeper}" }
     /// The last session at which it has looked.
-    var swept: String { "\(prefix):{sweeper}=" }
+    var swept: String { "\(prefix){sweeper}=" }
     /// A set of versions of flows.
-    var flows: String { "\(prefix):{flows}" }
+    var flows: String { "\(prefix){flows}" }
     /// A hash: the fingerprints of the keys that something may be sealed with.
-    var documentKeys: String { "\(prefix):{keys}" }
+    var documentKeys: String { "\(prefix){keys}" }
 }
 
 extension SessionID {

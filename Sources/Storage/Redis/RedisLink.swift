@@ -169,16 +169,19 @@ final class RedisLink {
 
     /// Waits until there is something to do.
     ///
-    /// - Parameter signal: an eventfd, which is reset.
+    /// - Parameters:
+    ///   - signal: an eventfd, which is reset.
+    ///   - receives: whether something to receive is something to do.
     /// - Returns: whether there is something to receive.
-    func wait(_ signal: Int32?, until deadline: ContinuousClock.Instant) -> Bool {
-        if tls?.hasMore == true { return true }
-        let events = Int16(outputCount > 0 ? POLLIN | POLLOUT : POLLIN)
-        var places = [pollfd(fd: descriptor, events: events, revents: 0)]
+    func wait(_ signal: Int32?, until deadline: ContinuousClock.Instant, receives: Bool = true) -> Bool {
+        if receives, tls?.hasMore == true { return true }
+        let events = (receives ? POLLIN : 0) | (outputCount > 0 ? POLLOUT : 0)
+        // Without an event it would still be told of an error, again and again.
+        var places = [pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)]
         if let signal { places.append(pollfd(fd: signal, events: Int16(POLLIN), revents: 0)) }
         guard Self.wait(&places, until: deadline) else { return false }
         if let signal, places[1].revents != 0 { Self.reset(signal) }
-        return places[0].revents & ~Int16(POLLOUT) != 0
+        return receives && places[0].revents & ~Int16(POLLOUT) != 0
     }
 
     /// Sends commands and waits for their replies, before anything else uses the connection.
@@ -194,6 +197,8 @@ final class RedisLink {
             try flush()
             if wait(nil, until: deadline) { try receive() }
             while let reply = try next() {
+                // Of a subscription, which is no reply.
+                if reply[0].text == "message" { continue }
                 if !toleratesErrors, let error = reply.error {
                     throw RedisFailure("Redis refuses a connection: \(error).")
                 }

@@ -2,7 +2,7 @@
 enum RedisRights {
     /// As arguments of `ACL SETUSER`, without name and password.
     static func rules(prefix: String) -> [String] {
-        ["on", "resetkeys", "~\(prefix):*", "resetchannels", "&\(prefix):*", "-@all"]
+        ["on", "resetkeys", "~\(prefix)*", "resetchannels", "&\(prefix)*", "-@all"]
             + (commands.map(\.first) + [settings]).map { "+\($0)" }
     }
 
@@ -16,7 +16,8 @@ enum RedisRights {
         ("hkeys", "KEY"), ("hmget", "KEY f"), ("hset", "KEY f v"), ("hsetnx", "KEY f v"), ("pexpire", "KEY 1"),
         ("pexpireat", "KEY 1"), ("ping", ""), ("role", ""), ("sadd", "KEY m"), ("script|load", "x"), ("select", "0"),
         ("set", "KEY v"), ("smembers", "KEY"), ("spublish", "KEY m"), ("srem", "KEY m"), ("ssubscribe", "KEY"),
-        ("sunsubscribe", "KEY"), ("wait", "0 0"), ("zadd", "KEY 0 m"), ("zcard", "KEY"), ("zrange", "KEY 0 -1"),
+        ("sunsubscribe", "KEY"), ("time", ""), ("wait", "0 0"), ("zadd", "KEY 0 m"), ("zcard", "KEY"),
+        ("zrange", "KEY 0 -1"),
         ("zrangebylex", "KEY - +"), ("zrangebyscore", "KEY 0 1"), ("zrem", "KEY m"),
     ]
 
@@ -38,6 +39,6 @@ enum RedisRights {
         let user = address.user ?? "default"
         return RedisFailure(
             "User \"\(user)\" of \(address) may not use \(missing.joined(separator: ", ")) with keys and channels "
-                + "\(prefix):*: docs/scaling.md has the rules that it needs.", isPermanent: true)
+                + "\(prefix)*: docs/scaling.md has the rules that it needs.", isPermanent: true)
     }
 }

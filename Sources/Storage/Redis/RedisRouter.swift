@@ -15,6 +15,8 @@ final class RedisRouter: Sendable {
     struct Hooks: Sendable {
         /// Prepares a new connection for commands.
         var prepare: RedisConnection.Preparation?
+        /// What connections for commands ask again and again.
+        var pulse: RedisPulse?
         /// Called when a connection is new, or slots have moved, with the keys that this concerns.
         var connected: @Sendable (Lane, _ concerns: (String) -> Bool) -> Void = { _, _ in }
         /// Called with all nodes of a cluster that have slots, when that has changed.
@@ -63,7 +65,9 @@ final class RedisRouter: Sendable {
     private let address: RedisAddress
     private let limits: RedisConnection.Limits
     private let hooks: Hooks
+    private let sentinels: RedisSentinels?
     private let signal: RedisSignal
+    private let made = Atomic<Int>(0)
     /// Of the thread that asks where the slots of a cluster are.
     private let threadEnd = Completion()
 
@@ -73,6 +77,11 @@ final class RedisRouter: Sendable {
         self.limits = limits
         self.hooks = hooks
         signal = try RedisSignal()
+        if case .sentinels(let master) = address.kind {
+            sentinels = try RedisSentinels(address, master: master)
+        } else {
+            sentinels = nil
+        }
         state = Mutex(State())
         if address.kind != .cluster {
             try state.withLock { (state) throws(StoreOpeningError) -> Void in
@@ -96,6 +105,10 @@ final class RedisRouter: Sendable {
 
     /// How often something was written to a socket.
     var writes: Int { state.withLock { $0.connections[.commands]?.values.reduce(0) { $0 + $1.writes } ?? 0 } }
+
+    /// How often a connection for commands was made. What was read before the last one may be of a server that another
+    /// one has replaced, or that has lost something since.
+    var connectionCount: Int { made.load(ordering: .acquiring) }
 
     /// A sentence while a node cannot be reached or a slot has no node.
     var trouble: String? {
@@ -157,6 +170,7 @@ final class RedisRouter: Sendable {
         signal.raise()
         for connection in connections { connection.close() }
         for connection in connections { await connection.waitForEnd() }
+        await sentinels?.close()
         await threadEnd.wait()
         for errand in state.withLock({ $0.release() }) { errand.done(.failed("The store is closed.")) }
     }
@@ -176,9 +190,10 @@ final class RedisRouter: Sendable {
         let (hooks, isCluster) = (hooks, address.kind == .cluster)
         let made = try RedisConnection(
             lane == .commands ? "store redis" : "store follower", to: isCluster ? address.server(at: place) : address,
-            limits: limits, isLater: lane == .events || !state.table.isEmpty,
-            prepare: lane == .commands ? hooks.prepare : nil,
+            limits: limits, sentinels: sentinels, pulse: lane == .commands ? hooks.pulse : nil,
+            isLater: lane == .events || !state.table.isEmpty, prepare: lane == .commands ? hooks.prepare : nil,
             connected: { [weak self] in
+                if lane == .commands { self?.made.add(1, ordering: .acquiringAndReleasing) }
                 let owners = isCluster ? self?.state.withLock(\.owners) ?? [] : []
                 hooks.connected(lane) { owners.isEmpty || owners[RedisSlot.of($0)] == place }
             },

@@ -18,37 +18,42 @@ struct RedisScript: Sendable {
         digest = Hexadecimal.text(sum)
     }
 
-    static let all = [commit, confirm, put, end, touch, swap, raise, find, note, insist, rights]
+    static let all = [commit, confirm, put, end, reserve, touch, swap, raise, find, note, insist, rights]
 
     /// Replaces the state of a session.
     ///
     /// Arguments: the nonce that the session must have (or ""), the new nonce, the replaced revision, the new one, the
     /// last use (or ""), the number of fields to remove, these fields, and the other fields with their values.
     /// Result: 1, the former user, the removed tasks; 0 without a session; -1 and the nonce when that or the revision
-    /// is another one.
+    /// is another one, or another process has reserved the session.
     static let commit = RedisScript(
-        """
-        local key = KEYS[1]
-        local was = redis.call('HMGET', key, 'r', 'n', 'u', 'o')
-        if not was[1] then return {0} end
-        if was[1] ~= ARGV[3] or (ARGV[1] ~= '' and was[2] ~= ARGV[1]) then return {-1, was[2]} end
-        local result = {1, was[4]}
-        local first = 7 + tonumber(ARGV[6])
-        for i = 7, first - 1 do
-          if string.sub(ARGV[i], 1, 2) == 't:' then
-            local task = redis.call('HGET', key, ARGV[i])
-            if task then result[#result + 1] = task end
-          end
-          redis.call('HDEL', key, ARGV[i])
-        end
-        local used = was[3]
-        if ARGV[5] ~= '' and tonumber(ARGV[5]) > tonumber(used) then used = ARGV[5] end
-        local function some(i) return unpack(ARGV, i, math.min(i + 999, #ARGV)) end
-        redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', used, some(first))
-        for i = first + 1000, #ARGV, 1000 do redis.call('HSET', key, some(i)) end
-        redis.call('SPUBLISH', key, ARGV[4])
-        return result
-        """)
+        now + """
+            local key = KEYS[1]
+            local was = redis.call('HMGET', key, 'r', 'n', 'u', 'o', 'c')
+            if not was[1] then return {0} end
+            if was[1] ~= ARGV[3] or (ARGV[1] ~= '' and was[2] ~= ARGV[1]) then return {-1, was[2]} end
+            if was[5] then
+              local owner, till = string.match(was[5], '^(%w+) (%d+)$')
+              if owner ~= string.match(ARGV[2], '^%w+') and tonumber(till) > now() then return {-1, was[2]} end
+              redis.call('HDEL', key, 'c')
+            end
+            local result = {1, was[4]}
+            local first = 7 + tonumber(ARGV[6])
+            for i = 7, first - 1 do
+              if string.sub(ARGV[i], 1, 2) == 't:' then
+                local task = redis.call('HGET', key, ARGV[i])
+                if task then result[#result + 1] = task end
+              end
+              redis.call('HDEL', key, ARGV[i])
+            end
+            local used = was[3]
+            if ARGV[5] ~= '' and tonumber(ARGV[5]) > tonumber(used) then used = ARGV[5] end
+            local function some(i) return unpack(ARGV, i, math.min(i + 999, #ARGV)) end
+            redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', used, some(first))
+            for i = first + 1000, #ARGV, 1000 do redis.call('HSET', key, some(i)) end
+            redis.call('SPUBLISH', key, ARGV[4])
+            return result
+            """)
 
     /// Reads revision and nonce, and writes the revision again: from Redis 7.2 on, `WAIT` waits for nothing on a
     /// connection that has written nothing.
@@ -107,6 +112,30 @@ struct RedisScript: Sendable {
             redis.call('SPUBLISH', key, '')
             return result
             """, needsRoom: false)
+
+    /// Reserves a session for the commits of one process, until its next one. Arguments: what its nonces begin with, and
+    /// for how many milliseconds. Result: whether no other process has reserved it.
+    static let reserve = RedisScript(
+        now + """
+            local key = KEYS[1]
+            local was = redis.call('HMGET', key, 'r', 'c')
+            if not was[1] then return 0 end
+            if was[2] then
+              local owner, till = string.match(was[2], '^(%w+) (%d+)$')
+              if owner ~= ARGV[1] and tonumber(till) > now() then return 0 end
+            end
+            redis.call('HSET', key, 'c', ARGV[1] .. ' ' .. string.format('%.0f', now() + ARGV[2]))
+            return 1
+            """, needsRoom: false)
+
+    /// Redis' time in milliseconds.
+    private static let now = """
+        local function now()
+          local time = redis.call('TIME')
+          return time[1] * 1000 + math.floor(time[2] / 1000)
+        end
+
+        """
 
     /// Notes the use of a session. Argument: its time.
     static let touch = RedisScript(

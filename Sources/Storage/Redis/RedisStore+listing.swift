@@ -5,6 +5,7 @@ extension RedisStore {
         try gate.enter()
         defer { gate.leave() }
         let reply = try await ask(RedisRequest("ZRANGE", .text(keys.user(userID)), "0", "-1", "WITHSCORES"))[0].list
+        if reply.isEmpty { try await marks.confirm(absenceOf: nil) }
         var entries: [(id: SessionID, addedAt: Int64)] = []
         for place in stride(from: 0, to: reply.count - 1, by: 2) {
             guard let id = reply[place].text.flatMap({ SessionID($0) }) else { continue }
@@ -31,6 +32,7 @@ extension RedisStore {
         defer { gate.leave() }
         // One more than requested shows whether there is another page.
         let ids = try await ids(after: id, limit: limit + 1)
+        if ids.isEmpty { try await marks.confirm(absenceOf: nil) }
         let page = Array(ids.prefix(limit))
         var sessions: [StoredSession] = []
         var skipped = 0

@@ -33,8 +33,10 @@ extension RedisStore {
         defer { gate.leave() }
         for _ in 0..<100 {
             let field = RedisRequest("HGET", .text(keys.session(id.session)), .text(RedisFields.field(id)))
-            guard let text = try await ask(field)[0].bytes, let former = RedisFields.task(text)
-            else { return nil }
+            guard let text = try await ask(field)[0].bytes, let former = RedisFields.task(text) else {
+                try await marks.confirm(absenceOf: id.session)
+                return nil
+            }
             var task = former
             task.apply(update)
             if case .remove = update {

@@ -9,8 +9,8 @@ import Synchronization
 /// hints: what is found in one is looked up in the session.
 package final class RedisStore: SessionStore {
     package struct Settings: Sendable {
-        /// In front of every key.
-        package var prefix = "cg"
+        /// In front of every key and channel, so that installations can share a Redis.
+        package var prefix = RedisStore.usualPrefix
         /// By how many milliseconds other servers may accept a session longer than its stored use says.
         package var useLag: Int64 = 0
         /// How long after a session's absolute expiry Redis itself removes it, in milliseconds, should no server do so:
@@ -26,6 +26,8 @@ package final class RedisStore: SessionStore {
         package init() {}
     }
 
+    package static let usualPrefix = "cg:"
+
     let settings: Settings
     let keys: RedisKeys
     let names: ServiceNames
@@ -39,6 +41,8 @@ package final class RedisStore: SessionStore {
     let taskDoubts = RedisDoubts()
     let counter: RedisCounter
     private let condition: RedisCondition
+    let time: RedisTime
+    let marks: RedisMarks
     let owed: RedisOwedNotes
     /// The used flows when they were last asked for.
     private let seenFlows = Mutex<[String]>([])
@@ -52,16 +56,18 @@ package final class RedisStore: SessionStore {
     /// - Parameters:
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - documentKeys: encrypt documents and labels; without them both are stored as they are.
+    ///   - clock: that of the sessions, which is compared with Redis' clock.
     ///   - report: is called with a sentence for the log about damage and other trouble.
     ///   - warn: is called with a sentence for the log about settings of Redis that lose something.
     /// - Throws: ``StoreOpeningError``.
     package convenience init(
         _ address: RedisAddress, services: [String], settings: Settings = Settings(),
-        documentKeys: DocumentKeys? = nil, report: @escaping @Sendable (String) -> Void = { _ in },
+        documentKeys: DocumentKeys? = nil, clock: any SessionClock = SystemClock(),
+        report: @escaping @Sendable (String) -> Void = { _ in },
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreOpeningError) {
         try self.init(
-            address, services: services, settings: settings, documentKeys: documentKeys,
+            address, services: services, settings: settings, documentKeys: documentKeys, clock: clock,
             limits: RedisConnection.Limits(
                 deadline: settings.deadline, replicas: settings.replicas, grace: settings.grace),
             report: report, warn: warn)
@@ -69,7 +75,8 @@ package final class RedisStore: SessionStore {
 
     init(
         _ address: RedisAddress, services: [String], settings: Settings, documentKeys: DocumentKeys?,
-        limits: RedisConnection.Limits, report: @escaping @Sendable (String) -> Void,
+        clock: any SessionClock = SystemClock(), limits: RedisConnection.Limits,
+        report: @escaping @Sendable (String) -> Void,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreOpeningError) {
         let keys = RedisKeys(prefix: settings.prefix)
@@ -77,10 +84,17 @@ package final class RedisStore: SessionStore {
         let followers = RedisFollowers(keys)
         let owed = RedisOwedNotes()
         let condition = RedisCondition(warn: warn)
+        let isCluster = address.kind == .cluster
+        let time = RedisTime(clock, gate: gate, report: report)
+        let marks = RedisMarks(keys, isCluster: isCluster, gate: gate, report: report)
+        let pulse = RedisPulse(
+            needsMaster: !isCluster, replicas: limits.replicas, time: time, done: { marks.look() })
         let preparation = Preparation(
-            isCluster: address.kind == .cluster, prefix: settings.prefix, documentKeys: documentKeys,
+            isCluster: isCluster, prefix: settings.prefix, documentKeys: documentKeys,
             condition: condition)
         self.condition = condition
+        self.time = time
+        self.marks = marks
         self.settings = settings
         self.keys = keys
         self.counter = counter
@@ -94,20 +108,26 @@ package final class RedisStore: SessionStore {
             RedisRouter.Hooks(
                 prepare: { (link, server, end) throws(RedisFailure) in
                     try preparation.prepare(link, to: server, until: end)
-                },
+                }, pulse: pulse,
                 connected: { lane, concerns in
                     guard lane == .commands else { return followers.connected(concerns) }
                     counter.expire()
                     owed.sendAgain { concerns(keys.note($0)) }
-                }, moved: { condition.keep($0) }, told: { followers.told($0, isMoved: $1) }))
+                },
+                moved: { nodes in
+                    condition.keep(nodes)
+                    time.keep(nodes)
+                }, told: { followers.told($0, isMoved: $1) }))
         commits = RedisCommits(router, keys, origin: name)
+        marks.start(on: router)
         counter.start(on: router)
         owed.start(on: router)
         followers.start(on: router)
     }
 
     package var isShared: Bool { true }
-    package var trouble: String? { router.trouble }
+    package var trouble: String? { router.trouble ?? marks.trouble ?? time.trouble }
+    package var generation: Int { router.connectionCount }
     package var refusal: String? { router.refusal }
     /// When a write is on Redis' disk, as it says itself; `nil` when it does not, or was not asked yet.
     package var durability: Durability? { condition.durability }
@@ -128,14 +148,19 @@ package final class RedisStore: SessionStore {
         defer { gate.leave() }
         let reply = try await ask(RedisRequest("HGETALL", .text(keys.session(id))))[0]
         commits.forget(id)
-        return session(id, reply)
+        let found = session(id, reply)
+        if found == nil { try await marks.confirm(absenceOf: id) }
+        return found
     }
 
     package func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
         try gate.enter()
         defer { gate.leave() }
         let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "u"))[0]
-        guard let revision = reply[0].text.flatMap(UInt64.init), let usedAt = reply[1].number else { return nil }
+        guard let revision = reply[0].text.flatMap(UInt64.init), let usedAt = reply[1].number else {
+            try await marks.confirm(absenceOf: id)
+            return nil
+        }
         return SessionStanding(revision: revision, lastUsedAt: usedAt)
     }
 
@@ -216,6 +241,8 @@ package final class RedisStore: SessionStore {
         switch outcome {
         case .replies(let replies):
             if let error = replies.lazy.compactMap(\.error).first { throw StoreError(redis: error) }
+            // What was found out meanwhile concerns these as well.
+            if let obstacle = gate.obstacle { throw .unavailable(obstacle) }
             return replies
         case .lost(let sentence), .failed(let sentence): throw .unavailable(sentence)
         }

@@ -7,6 +7,14 @@ final class SharedStore: Sendable {
     private let followers = Mutex<[(door: Int, id: SessionID, changed: @Sendable () -> Void)]>([])
     private let doors = Atomic<Int>(0)
 
+    /// Puts a former state of a session in the place of its present one, as a server of the store that has not got the
+    /// last commits and takes the place of another one.
+    func lose(since former: StoredSession) async throws {
+        let id = former.record.id
+        let present = try await inner.load(id)?.record.revision
+        try await inner.receive(SessionArrival(session: former, replacedRevision: present, newFlows: [], tasks: []))
+    }
+
     func door() -> Door { Door(self, doors.wrappingAdd(1, ordering: .relaxed).newValue) }
 
     fileprivate func tell(_ id: SessionID) {
@@ -32,7 +40,10 @@ final class SharedStore: Sendable {
             self.number = number
         }
 
+        let era = Atomic<Int>(0)
+
         var isShared: Bool { true }
+        var generation: Int { era.load(ordering: .relaxed) }
         var sessionCount: Int { hub.inner.sessionCount }
 
         func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {
