@@ -75,16 +75,19 @@ import Testing
         try await one.create(Samples.session(id))
         try await one.reserve(id)
         let refused = await #expect(throws: StoreError.self) { try await two.commit(commit(2)) }
-        guard case .conflict? = refused else { return Issue.record("\(refused, default: "")") }
+        #expect(String(describing: refused).contains("conflict"))
         // Another one cannot take it.
         try await two.reserve(id)
         try await one.commit(commit(2))
+        // As a process does that has lost.
+        #expect(try await two.load(id)?.record.revision == 2)
         try await two.commit(commit(3))
         // One that ends without having committed keeps nobody out for long.
         try await two.reserve(id)
         let start = ContinuousClock.now
         while true {
             do throws(StoreError) {
+                _ = try await one.load(id)
                 try await one.commit(commit(4))
                 break
             } catch {

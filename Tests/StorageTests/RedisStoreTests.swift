@@ -89,6 +89,7 @@ import Testing
         let results = CommitResults()
         let busy = Mutex(0)
         let isBusy = Atomic(false)
+        let start = ContinuousClock.now
         let before = busy.withLock { _ in
             // Its thread has something else to do meanwhile.
             _ = store.router.append(RedisRequest("PING")) { _ in
@@ -101,7 +102,9 @@ import Testing
         }
         #expect(await results.wait(for: 1_000).allSatisfy { $0.error == nil })
         let writes = store.router.writes - before
-        #expect(writes <= 10, "\(writes) writes")
+        // A pulse and what follows it are two more, on a busy machine several times.
+        let pulses = Int((ContinuousClock.now - start) / RedisPulse.interval)
+        #expect(writes <= 10 + 2 * pulses, "\(writes) writes")
         #expect(store.sessionCount == 1_000)
     }
 

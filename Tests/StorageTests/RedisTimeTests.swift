@@ -34,13 +34,13 @@ import Testing
     func wrongFromTheStart(seconds: Int64) async throws {
         let right = try fixture.store()
         try await right.create(Samples.session(id))
-        let (clock, reports) = (WrongClock(ahead: seconds), Mutex<[String]>([]))
+        let clock = WrongClock(ahead: seconds)
+        let reports = Mutex<[String]>([])
         let store = try fixture.store(clock: clock, report: { text in reports.withLock { $0.append(text) } })
         for _ in 0..<3 {
             let error = await #expect(throws: StoreError.self) { try await store.load(id) }
-            #expect(
-                String(describing: error).contains("2400 s \(seconds > 0 ? "ahead of" : "behind")"),
-                "\(error, default: "")")
+            let text = String(describing: error)
+            #expect(text.contains("2400 s \(seconds > 0 ? "ahead of" : "behind")"), "\(text)")
         }
         #expect(store.trouble?.contains("Set both, by NTP") == true)
         #expect(reports.withLock(\.self).count == 1)

@@ -84,7 +84,8 @@ final class RedisMarks: Sendable {
         for mark in marks {
             if state.withLock({ $0.known[mark] }) == nil {
                 request.needsReplicas = true
-                request.add("SET", .text(key(mark)), .text(new), "NX", "GET")
+                // Also when Redis has no memory left: otherwise it would not be known what is there.
+                request.add(["SET", .text(key(mark)), .text(new), "NX", "GET"], insists: true)
             } else {
                 request.add("GET", .text(key(mark)))
             }

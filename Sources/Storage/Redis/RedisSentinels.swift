@@ -9,14 +9,13 @@ final class RedisSentinels: Sendable {
     typealias Master = SentinelAnswers.Master
     typealias Standing = SentinelAnswers.Standing
 
-    /// Written under its own lock, and waited for.
+    /// `@unchecked Sendable`: what changes is used with the monitor's lock held.
     private final class Answers: @unchecked Sendable {
         let monitor = Monitor()
-        /// Used with the monitor's lock held.
         var answers: SentinelAnswers
-        /// Connections that wait until it is known whether their server is still the master; likewise.
+        /// Connections that wait until it is known whether their server is still the master.
         var waiting: [ObjectIdentifier: RedisSignal] = [:]
-        /// All connections; likewise.
+        /// All connections.
         var concerned: [ObjectIdentifier: RedisSignal] = [:]
 
         init(count: Int) { answers = SentinelAnswers(count: count) }

@@ -63,6 +63,8 @@ struct ConfigurationValueTests {
             ("admin.key_hashes", #"["\#(digest)"]"#), ("admin.key_hashes", #"["a b:\#(digest)"]"#),
             ("admin.key_hashes", #"["a:\#(digest)0"]"#), ("admin.key_hashes", #"["a:\#(digest.dropLast())g"]"#),
             ("admin.key_hashes", #"["a:\#(digest)", "a:\#(digest)"]"#),
+            ("redis_prefix", #""""#), ("redis_prefix", #""a{b""#), ("redis_prefix", #""ü:""#), ("redis_prefix", "1"),
+            ("redis_prefix", #""\#(digest.prefix(33))""#),
             ("admin.key", #""short""#), ("admin.key", #""sixteen letters?""#), ("admin.key", "1234567890123456"),
         ])
     func badInFile(path: String, written: String) async throws {
@@ -82,6 +84,7 @@ struct ConfigurationValueTests {
             ("quotas.sessions", "10/1s", #""10/1s""#), ("quotas.sessions", "none", #""none""#),
             ("quotas.exempt", "::1, 10.0.0.0/8", #"["::1", "10.0.0.0/8"]"#),
             ("admin.key_hashes", "a:\(digest),b:\(digest)", #"["a:\#(digest)", "b:\#(digest)"]"#),
+            ("redis_prefix", "shop-2:", #""shop-2:""#), ("redis_prefix", "1", #""1""#),
             ("cookie.secure", "false", "false"), ("drain_timeout", "PT1M30.5S", #""90500ms""#),
             (
                 "cors.allowed_origins", "https://a.example, http://b.example:8080",
@@ -147,7 +150,8 @@ struct ConfigurationValueTests {
         #expect(Set(ConfigurationKey.all.map(\.environmentName)).count == ConfigurationKey.all.count)
         #expect(
             ConfigurationKey.all.compactMap(\.flagName).sorted() == [
-                "--admin-host", "--admin-port", "--flows", "--host", "--port", "--services", "--store", "--workers",
+                "--admin-host", "--admin-port", "--flows", "--host", "--port", "--redis-prefix", "--services", "--store",
+                "--workers",
             ])
     }
 }
