@@ -128,6 +128,29 @@ import Testing
         for store in stores { await store.close() }
     }
 
+    @Test("a node of a cluster that loses its data is noticed, though the others have theirs")
+    func node() async throws {
+        let cluster = try await RedisTestCluster()
+        let store = try await RedisFixture(cluster: cluster).store()
+        // Twelve are at more than one node.
+        let ids = (0..<12).map { _ in SessionID(random: SystemRandom()) }
+        for id in ids { try await store.create(Samples.session(id)) }
+        for id in ids { #expect(try await store.load(id) != nil) }
+        #expect(try await store.load(SessionID(high: 1, low: 1)) == nil)
+        let owner = try await cluster.owner(of: RedisSlot.of("\(ids[0])"))
+        try cluster.nodes[owner].ask("FLUSHALL")
+        for id in ids {
+            do throws(StoreError) {
+                let found = try await store.load(id)
+                #expect(found != nil)
+            } catch {
+                #expect("\(error)".contains("Redis has lost"), "\(error)")
+            }
+        }
+        try await waitForTrouble(store)
+        await store.close()
+    }
+
     @Test("two installations in one Redis see nothing of each other")
     func prefixes() async throws {
         let other = try RedisFixture(server)

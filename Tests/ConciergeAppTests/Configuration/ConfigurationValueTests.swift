@@ -150,7 +150,8 @@ struct ConfigurationValueTests {
         #expect(Set(ConfigurationKey.all.map(\.environmentName)).count == ConfigurationKey.all.count)
         #expect(
             ConfigurationKey.all.compactMap(\.flagName).sorted() == [
-                "--admin-host", "--admin-port", "--flows", "--host", "--port", "--redis-prefix", "--services", "--store",
+                "--admin-host", "--admin-port", "--flows", "--host", "--port", "--redis-prefix", "--services",
+                "--store",
                 "--workers",
             ])
     }
