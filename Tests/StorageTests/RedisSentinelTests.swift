@@ -151,7 +151,6 @@ import Testing
         #expect(try await store.standing(of: id)?.revision == stored)
         // Two seconds where nothing else runs.
         #expect(notReady < .seconds(6), "\(notReady)")
-        print("not ready after \(notReady)")
         await store.close()
     }
 
