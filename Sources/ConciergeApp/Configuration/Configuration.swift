@@ -22,8 +22,8 @@ package struct Configuration: Sendable, Equatable {
     /// In front of all keys and channels in Redis.
     package var redisPrefix = RedisStore.usualPrefix
     package var redisReplicas = 0
-    /// How long Redis may be away before the server is not ready. It is longer than a connection needs to be made again,
-    /// and so short that a server which answers nothing is out of a load balancer within two seconds.
+    /// How long Redis may be away before the server is not ready. It is longer than a connection needs to be made
+    /// again, and so short that a server which answers nothing is out of a load balancer within two seconds.
     package var storeGrace = Duration.seconds(1)
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)

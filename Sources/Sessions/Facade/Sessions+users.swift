@@ -59,8 +59,8 @@ extension Sessions {
         }
     }
 
-    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Whoever else
-    /// writes to the session has to wait for it.
+    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Whoever
+    /// else writes to the session has to wait for it.
     package func detachUser(from session: Session) async throws {
         try await session.transact(hasPrecedence: true) { pending in
             try session.leaveUser(on: &pending)

@@ -1,13 +1,13 @@
 import Sessions
 import Synchronization
 
-/// Random texts that the first server of an installation puts into Redis, and that every server remembers from its start
-/// on. One that is gone, or another one, tells that Redis has lost what it had: it was emptied, came back without its
-/// data, or is another Redis. Then a session that cannot be found may exist all the same.
+/// Random texts that the first server of an installation puts into Redis, and that every server remembers from its
+/// start on. One that is gone, or another one, tells that Redis has lost what it had: it was emptied, came back
+/// without its data, or is another Redis. Then a session that cannot be found may exist all the same.
 ///
-/// A server that starts takes what is there for right, and adds what is missing. One Redis has one mark. In a cluster each
-/// node can lose its own, so there are 256, and each stands for the sessions of 64 slots. A node that has fewer than 128
-/// slots in a row may have none.
+/// A server that starts takes what is there for right, and adds what is missing. One Redis has one mark. In a cluster
+/// each node can lose its own, so there are 256, and each stands for the sessions of 64 slots. A node that has fewer
+/// than 128 slots in a row may have none.
 final class RedisMarks: Sendable {
     private struct State {
         var known: [String?]

@@ -113,8 +113,8 @@ struct RedisScript: Sendable {
             return result
             """, needsRoom: false)
 
-    /// Reserves a session for the commits of one process, until its next one. Arguments: what its nonces begin with, and
-    /// for how many milliseconds. Result: whether no other process has reserved it.
+    /// Reserves a session for the commits of one process, until its next one. Arguments: what its nonces begin with,
+    /// and for how many milliseconds. Result: whether no other process has reserved it.
     static let reserve = RedisScript(
         now + """
             local key = KEYS[1]

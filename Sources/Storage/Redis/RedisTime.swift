@@ -4,8 +4,8 @@ import Synchronization
 /// Compares the clocks of this machine with Redis'. Servers that share sessions store times in them and judge those of
 /// others, so each must have the same time.
 ///
-/// There are three: Redis' time, the machine's wall clock, and steady time, by which sessions are judged and which nobody
-/// can set. Two that agree are right:
+/// There are three: Redis' time, the machine's wall clock, and steady time, by which sessions are judged and which
+/// nobody can set. Two that agree are right:
 ///
 /// - Wall clock and Redis agree: steady time is theirs, also when the wall clock was wrong when the process started.
 /// - They do not, and did before: steady time stays as it was then, so no session ends by it. The server is not ready.
