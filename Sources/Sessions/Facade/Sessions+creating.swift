@@ -105,7 +105,7 @@ extension Sessions {
             id: id, token: token.digest, createdAt: now, expiresAt: now + settings.lifetime, revision: 1,
             services: [], details: SessionDetails(labels: labels, mode: mode))
         let stored = StoredSession(record: record, lastUsedAt: now)
-        let session = Session(stored, environment: environment, generation: environment.store.generation)
+        let session = Session(stored, environment: environment, generation: environment.generation)
         registry.insert(session, id: id, deadline: stored.deadline(settings))
         registry.makeRoom(near: id, environment)
         return NewSession(session: session, token: token, stored: stored)

@@ -24,7 +24,7 @@ extension Sessions {
 
     private func loadForAll(_ id: SessionID, lastUse: Int64?) async throws(SessionError) -> Session? {
         let stored: StoredSession?
-        let generation = environment.store.generation
+        let generation = environment.generation
         do {
             stored = try await environment.store.load(id)
         } catch {

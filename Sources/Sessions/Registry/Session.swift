@@ -25,12 +25,33 @@ package final class Session: Sendable {
         /// Whether a unit of work, or an end, has the turn.
         var isWriting = false
         var stage = Stage.open
-        /// Whether the process keeps a history of commits for those that watch the session. It fits beside the others.
-        var isWatched = false
+        private var flags = Flags()
+        /// See ``SessionEnvironment/generation``, when the record was read. It fits beside the others.
+        var generation: UInt8
+
+        init(record: SessionRecord, lastUsedAt: Int64, generation: UInt8) {
+            self.record = record
+            self.lastUsedAt = lastUsedAt
+            self.generation = generation
+        }
+
+        /// Whether the process keeps a history of commits for those that watch the session.
+        var isWatched: Bool {
+            get { flags.contains(.watched) }
+            set { if newValue { flags.insert(.watched) } else { flags.remove(.watched) } }
+        }
+
         /// Whether somebody has shown the session's token to this process.
-        var isUsed = false
-        /// See ``SessionStore/generation``, when the record was read.
-        var generation = 0
+        var isUsed: Bool {
+            get { flags.contains(.used) }
+            set { if newValue { flags.insert(.used) } else { flags.remove(.used) } }
+        }
+    }
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let watched = Flags(rawValue: 1)
+        static let used = Flags(rawValue: 2)
     }
 
     enum Stage: UInt8 {
@@ -42,8 +63,8 @@ package final class Session: Sendable {
         case ended
     }
 
-    /// - Parameter generation: of the store, before the session was read.
-    init(_ stored: StoredSession, environment: SessionEnvironment, generation: Int = 0) {
+    /// - Parameter generation: of the environment, before the session was read.
+    init(_ stored: StoredSession, environment: SessionEnvironment, generation: UInt8) {
         self.environment = environment
         state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt, generation: generation))
         for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }

@@ -68,6 +68,10 @@ final class SessionEnvironment: Sendable {
     /// The registry has the sessions, and each has this.
     private struct WeakRegistry { weak var registry: SessionRegistry? }
 
+    /// See ``SessionStore/generation``. Of the number one byte is enough, since a session would have to stay in memory
+    /// unread for 256 of them.
+    var generation: UInt8 { UInt8(truncatingIfNeeded: store.generation) }
+
     /// Another process has ended the session.
     func forget(_ session: Session) {
         if isShared { registry.withLock(\.registry)?.remove(session.id, session) }

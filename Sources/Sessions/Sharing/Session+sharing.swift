@@ -10,7 +10,7 @@ extension Session {
         // What this process has committed meanwhile is newer.
         if let revision = try await standing()?.revision,
             revision == known || revision == state.withLock(\.record.revision),
-            generation == environment.store.generation
+            generation == environment.generation
         {
             return true
         }
@@ -80,7 +80,7 @@ extension Session {
     /// Takes over a state that another process committed. The caller has the turn.
     nonisolated(nonsending) func reload() async throws(SessionError) {
         let stored: StoredSession?
-        let generation = environment.store.generation
+        let generation = environment.generation
         do {
             stored = try await environment.store.load(id)
         } catch {
