@@ -83,7 +83,7 @@ import Testing
                 Samples.record(id, revision: revision, [Samples.document(revision: revision)]), over: revision - 1)
         }
         try await one.create(Samples.session(id))
-        try await one.reserve(id)
+        try await one.reserve(id, for: 60_000)
         let refused = await #expect(throws: StoreError.self) { try await two.commit(commit(2)) }
         #expect(String(describing: refused).contains("conflict"))
         // Another one cannot take it.

@@ -37,7 +37,9 @@ import Testing
         #expect(all.master == here)
         #expect(all.standing(of: here, at: later + .milliseconds(999)) == .believed)
         #expect(all.standing(of: here, at: later + .milliseconds(1_001)) == .doubtful)
-        #expect(all.standing(of: here, at: later + .milliseconds(300), within: .milliseconds(250)) == .doubtful)
+        #expect(all.standing(of: here, at: later, since: later + .milliseconds(1)) == .doubtful)
+        // However long it takes until somebody looks.
+        #expect(all.standing(of: here, at: later + .seconds(9), since: later) == .believed)
         #expect(answers([.success(here), nil, nil]).standing(of: here, at: later) == .doubtful)
     }
 

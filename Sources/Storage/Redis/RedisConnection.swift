@@ -288,10 +288,12 @@ final class RedisConnection: Sendable {
         var flight = Flight(replicas: limits.replicas)
         var lastReply = ContinuousClock.now
         var nextPulse = lastReply + RedisPulse.interval
-        var isHeld = false
+        // Since when replies are not taken.
+        var heldSince: ContinuousClock.Instant?
         do throws(RedisFailure) {
             while true {
-                if isHeld, try belief(in: server, flight) { isHeld = false }
+                if let since = heldSince, try belief(in: server, since: since) { heldSince = nil }
+                let isHeld = heldSince != nil
                 if link.outputCount < Self.mostOutput {
                     letMoreCome()
                     let now = ContinuousClock.now
@@ -338,11 +340,14 @@ final class RedisConnection: Sendable {
                 if isHeld { end = min(end, now + Self.heldInterval) }
                 guard link.wait(signal.descriptor, until: end, receives: !isHeld) else {
                     // Sentinels may have woken it.
-                    if !isHeld { _ = try standing(of: server, within: SentinelAnswers.validity) }
+                    if !isHeld { _ = try standing(of: server, since: nil) }
                     continue
                 }
-                guard try belief(in: server, flight) else {
-                    isHeld = true
+                // A server that was frozen may have been replaced meanwhile, so only a new answer counts.
+                let late = ContinuousClock.now - RedisPulse.patience
+                let isLate = flight.first.map { $0.deadline - limits.deadline < late } ?? false
+                guard try belief(in: server, since: isLate ? .now - Self.lateWindow : nil) else {
+                    heldSince = .now
                     continue
                 }
                 try link.receive()
@@ -360,23 +365,21 @@ final class RedisConnection: Sendable {
 
     /// Whether replies of the server count. If that is not known, the sentinels are asked.
     ///
+    /// - Parameter start: since when they must have been asked; nil for a moment ago.
     /// - Throws: ``RedisFailure`` when the server was replaced.
-    private func belief(in server: Server, _ flight: Flight) throws(RedisFailure) -> Bool {
+    private func belief(in server: Server, since start: ContinuousClock.Instant?) throws(RedisFailure) -> Bool {
         guard let sentinels else { return true }
-        // A server that was frozen may have been replaced meanwhile, so only a new answer counts.
-        let isLate = flight.first.map { .now - ($0.deadline - limits.deadline) > RedisPulse.patience } ?? false
-        let window = isLate ? Self.lateWindow : SentinelAnswers.validity
-        let isBelieved = try standing(of: server, within: window) == .believed
+        let isBelieved = try standing(of: server, since: start) == .believed
         sentinels.await(!isBelieved, signal)
         return isBelieved
     }
 
     /// - Throws: ``RedisFailure`` when the server was replaced.
     private func standing(
-        of server: Server, within window: Duration
+        of server: Server, since start: ContinuousClock.Instant?
     ) throws(RedisFailure) -> SentinelAnswers.Standing {
         guard let sentinels, let master = server.master else { return .believed }
-        let standing = sentinels.standing(of: master, within: window)
+        let standing = sentinels.standing(of: master, since: start)
         if case .replaced(let other) = standing {
             throw RedisLink.lost("\(server.address) is not the master any more, \(other) is")
         }

@@ -81,8 +81,9 @@ final class RedisSentinels: Sendable {
             isPermanent: failure?.isPermanent ?? false)
     }
 
-    func standing(of server: Master, within window: Duration) -> Standing {
-        answers.monitor.withLock { answers.answers.standing(of: server, at: .now, within: window) }
+    /// - Parameter start: see ``SentinelAnswers/standing(of:at:since:)``.
+    func standing(of server: Master, since start: ContinuousClock.Instant?) -> Standing {
+        answers.monitor.withLock { answers.answers.standing(of: server, at: .now, since: start) }
     }
 
     /// - Parameter signal: is raised when the master has changed, until ``forget(_:)``.

@@ -245,7 +245,7 @@ extension RedisStore {
         defer { gate.leave() }
         // Another server may commit between the two steps. The end must not wait for long until none does.
         for attempt in 0..<100 {
-            if attempt > 1 { try await reserveNow(id) }
+            if attempt > 1 { try await reserve(id) }
             let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "h", "o", "u"))[0]
             guard let revision = reply[0].text else {
                 try await marks.confirm(absenceOf: id)
@@ -264,15 +264,13 @@ extension RedisStore {
         throw .unavailable("Other servers keep changing \(id).")
     }
 
-    package func reserve(_ id: SessionID) async throws(StoreError) {
+    package func reserve(_ id: SessionID) async throws(StoreError) { try await reserve(id, for: Self.reservation) }
+
+    func reserve(_ id: SessionID, for milliseconds: Int) async throws(StoreError) {
         try gate.enter()
         defer { gate.leave() }
-        try await reserveNow(id)
-    }
-
-    private func reserveNow(_ id: SessionID) async throws(StoreError) {
         var request = RedisRequest()
-        request.call(.reserve, keys.session(id), .text(name), .text(String(Self.reservation)))
+        request.call(.reserve, keys.session(id), .text(name), .text(String(milliseconds)))
         _ = try await ask(request)
     }
 
