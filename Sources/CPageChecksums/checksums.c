@@ -9,19 +9,27 @@
 #include <string.h>
 
 // A file system (<https://www.sqlite.org/vfs.html>) that is SQLite's own, except that databases read, write, truncate
-// and close through the functions below. Logs and all other files stay SQLite's.
+// and close through the functions below, and logs and journals read through them. All other files stay SQLite's.
 
 /// A connection notes at most this many damaged pages until they are taken. In a file with more of them, single pages
 /// no longer matter.
 enum { MOST_NOTED = 64 };
 
-/// What is known of an open database. It lies behind SQLite's own structure, in the memory of the same `sqlite3_file`.
+/// How often a read that failed is repeated.
+enum { MOST_READS = 3 };
+
+/// What is known of an open file. It lies behind SQLite's own structure, in the memory of the same `sqlite3_file`. Of
+/// logs and journals only the first two members are used.
 typedef struct {
     /// A copy of SQLite's methods with ours in place of some.
     sqlite3_io_methods methods;
     const sqlite3_io_methods *system;
     /// 0 while it is unknown, and in a database without checksums.
     uint32_t page_size;
+    /// Whether the database has pages that say which page points to which: SQLite keeps them for `auto_vacuum`.
+    bool has_pointer_map;
+    /// Whether a damaged page is an error.
+    bool refuses_damaged;
     uint32_t damaged[MOST_NOTED];
     unsigned damaged_count;
     /// A page with its checksum: the page that SQLite passes must not be changed.
@@ -56,6 +64,7 @@ static void read_header(database_file *database, const unsigned char *bytes, int
     uint32_t size = (uint32_t)bytes[16] << 8 | bytes[17];
     // 65,536 does not fit and is written as 1.
     if (size == 1) size = 65536;
+    database->has_pointer_map = (bytes[52] | bytes[53] | bytes[54] | bytes[55]) != 0;
     database->page_size = bytes[20] == CPAGECHECKSUMS_BYTES && size >= 512 && (size & (size - 1)) == 0 ? size : 0;
 }
 
@@ -74,22 +83,63 @@ static void note(database_file *database, uint32_t number) {
 
 // MARK: Methods of a database
 
+/// Reads, and reads again after an error, which may pass.
+///
+/// SQLite's own file system has a code of its own for EIO, ENXIO and ERANGE, which SQLite turns into "the database is
+/// malformed". But nothing was read, so nothing is known to be damaged: it stays an error of reading.
+static int read_file(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    int code = SQLITE_OK;
+    for (int attempt = 0; attempt < MOST_READS; attempt++) {
+        code = database_of(file)->system->xRead(file, bytes, count, offset);
+        if (code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ) return code;
+    }
+    return code == SQLITE_IOERR_CORRUPTFS ? SQLITE_IOERR_READ : code;
+}
+
+static bool is_zero(const unsigned char *page, uint32_t size) {
+    return page[0] == 0 && memcmp(page, page + 1, size - 1) == 0;
+}
+
+/// Whether a page is not what was written. A page without a checksum was written by another program. But no page that
+/// SQLite reads is all zeros: it does not read the content of free pages.
+static bool is_damaged(const database_file *database, const unsigned char *page, uint32_t number) {
+    uint32_t stored = stored_checksum(page, database->page_size);
+    if (stored == 0) return is_zero(page, database->page_size);
+    return stored != checksum(page, database->page_size, number);
+}
+
+/// Whether a page only says where others are used, which follows from them
+/// (<https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages>). The first is page 2, and each says it of the
+/// pages behind it.
+static bool is_pointer_map(const database_file *database, uint32_t number) {
+    if (!database->has_pointer_map || number < 2) return false;
+    uint32_t described = (database->page_size - CPAGECHECKSUMS_BYTES) / 5 + 1;
+    uint32_t map = (number - 2) / described * described + 2;
+    // The page of SQLite's locks holds nothing.
+    if (map == 0x40000000 / database->page_size + 1) map++;
+    return map == number;
+}
+
 static int read_database(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
     database_file *database = database_of(file);
-    int code = database->system->xRead(file, bytes, count, offset);
+    int code = read_file(file, bytes, count, offset);
     if (code == SQLITE_OK) read_header(database, bytes, count, offset);
     uint32_t number = page_number(database, count, offset);
     if (number == 0) return code;
-    if (code == SQLITE_OK) {
-        uint32_t stored = stored_checksum(bytes, database->page_size);
-        // 0: another program wrote the page, or it was never written because it is free.
-        if (stored != 0 && stored != checksum(bytes, database->page_size, number)) note(database, number);
+    bool damaged = false;
+    if (code == SQLITE_OK && is_damaged(database, bytes, number)) {
+        // What the disk or the memory has got wrong once may be right the second time.
+        code = read_file(file, bytes, count, offset);
+        damaged = code == SQLITE_OK && is_damaged(database, bytes, number);
     } else if (code == SQLITE_IOERR_SHORT_READ) {
         // SQLite reads zeros behind the end of the file. That is right for a page that is wholly behind it.
         sqlite3_int64 end = 0;
-        if (database->system->xFileSize(file, &end) == SQLITE_OK && end > offset) note(database, number);
+        damaged = database->system->xFileSize(file, &end) == SQLITE_OK && end > offset;
     }
-    return code;
+    if (!damaged) return code;
+    note(database, number);
+    // SQLite turns this code into SQLITE_CORRUPT.
+    return database->refuses_damaged && !is_pointer_map(database, number) ? SQLITE_IOERR_CORRUPTFS : code;
 }
 
 static int write_database(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
@@ -127,12 +177,19 @@ static bool is_registered;
 
 static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *out_flags) {
     (void)self;
+    const int wrapped = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL;
     int code = system_files->xOpen(system_files, name, file, flags, out_flags);
-    if (code != SQLITE_OK || (flags & SQLITE_OPEN_MAIN_DB) == 0) return code;
+    if (code != SQLITE_OK || (flags & wrapped) == 0) return code;
     database_file *database = database_of(file);
     memset(database, 0, sizeof *database);
     database->system = file->pMethods;
     database->methods = *file->pMethods;
+    if ((flags & SQLITE_OPEN_MAIN_DB) == 0) {
+        database->methods.iVersion = 2;
+        database->methods.xRead = read_file;
+        file->pMethods = &database->methods;
+        return code;
+    }
     // Version 2 has shared memory, which the log needs. Version 3 would map the file, and reads would bypass us.
     database->methods.iVersion = 2;
     database->methods.xRead = read_database;
@@ -184,6 +241,16 @@ void cpagechecksums_expect(sqlite3 *connection, uint32_t page_size) {
 bool cpagechecksums_has(sqlite3 *connection) {
     const database_file *database = database_of_connection(connection);
     return database != NULL && database->page_size != 0;
+}
+
+void cpagechecksums_refuse_damaged(sqlite3 *connection, bool refuses) {
+    database_file *database = database_of_connection(connection);
+    if (database != NULL) database->refuses_damaged = refuses;
+}
+
+bool cpagechecksums_is_pointer_map(sqlite3 *connection, uint32_t page) {
+    const database_file *database = database_of_connection(connection);
+    return database != NULL && database->page_size != 0 && is_pointer_map(database, page);
 }
 
 uint32_t cpagechecksums_take_damaged(sqlite3 *connection) {

@@ -49,7 +49,7 @@ import Testing
                 group.addTask {
                     fixture.clock.advance(1)
                     let view = try session.view()
-                    _ = view.document(of: profile)
+                    _ = try view.document(of: profile)
                     return try session.view().services.first { $0.name == "profile" }?.createdAt
                 }
             }

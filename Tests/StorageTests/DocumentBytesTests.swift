@@ -175,7 +175,7 @@ struct DocumentBytesTests {
             .execute("UPDATE sessions SET state = zeroblob(100) WHERE key = \(broken.record.id.key)")
         let reader = try file.store()
         #expect(reader.documentBytes?.stored == 300)
-        #expect(try await reader.load(broken.record.id) == nil)
+        await #expect(throws: StoreError.self) { try await reader.load(broken.record.id) }
         await reader.close()
         let next = try file.store()
         #expect(next.documentBytes?.stored == 100)

@@ -138,14 +138,14 @@ struct RecoveryTests {
             let log = file.path + "-wal"
             let frames = (StoreFile.size(of: log) - 32) / 4_120
             try #require(frames > 30)
-            #expect(LogInspection(of: file.path).finding == .sound)
+            #expect(try LogInspection(of: file.path).finding == .sound)
             let torn = try Self.image(of: file)
             try Files.flip(torn.path + "-wal", at: 32 + (frames - 1) * 4_120 + 2_000)
-            #expect(LogInspection(of: torn.path).finding == .torn)
+            #expect(try LogInspection(of: torn.path).finding == .torn)
             for frame in [0, frames / 2, frames - 4] {
                 let image = try Self.image(of: file)
                 try Files.flip(image.path + "-wal", at: 32 + frame * 4_120 + 2_000)
-                #expect(LogInspection(of: image.path).finding == .damaged(frame: frame))
+                #expect(try LogInspection(of: image.path).finding == .damaged(frame: frame))
                 let reports = Reports()
                 let store = try image.store(report: reports.add)
                 #expect(reports.all.count == 1)
@@ -166,7 +166,7 @@ struct RecoveryTests {
             for place in [0, 3, 9, 17, 25] {
                 let image = try Self.image(of: file)
                 try Files.flip(image.path + "-wal", at: place)
-                #expect(LogInspection(of: image.path).finding == .damaged(frame: 0), "byte \(place)")
+                #expect(try LogInspection(of: image.path).finding == .damaged(frame: 0), "byte \(place)")
             }
         }
     }

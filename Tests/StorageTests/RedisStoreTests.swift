@@ -441,11 +441,19 @@ import Testing
         var bytes = try #require(try fixture.ask("HGET", key, "s:profile").bytes)
         bytes[8] ^= 1
         try fixture.ask("HSET", key, "s:profile", .bytes(bytes))
-        #expect(try await store.load(id)?.record.services.map(\.service) == [1])
+        let services = try #require(try await store.load(id)).record.services
+        #expect(services.map(\.service) == [0, 1] && services.map(\.isDamaged) == [true, false])
+        // Another service is written, and what is damaged stays as it is.
+        try await store.commit(
+            SessionCommit(
+                record: Samples.record(id, revision: 2, [services[0], Samples.document(1, revision: 2)]),
+                replacedRevision: 1, changedServices: [1], changesServicesOnly: true))
+        #expect(try fixture.ask("HGET", key, "s:profile").bytes == bytes)
         try fixture.ask("HSET", key, "h", "nothing")
-        #expect(try await store.load(id) == nil)
+        await #expect(throws: StoreError.self) { try await store.load(id) }
         #expect(try await store.page(after: nil, limit: 10).skipped == 1)
-        #expect(reports.all.first == "The service profile of \(id) is damaged and left out.")
+        #expect(reports.all.count == 2)
+        #expect(reports.all.first == "The service profile of \(id) is damaged; it cannot be read.")
         #expect(reports.all.last == "The session \(id) is damaged; it cannot be read.")
     }
 

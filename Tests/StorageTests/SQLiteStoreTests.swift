@@ -82,7 +82,7 @@ struct SQLiteStoreTests {
         await store.close()
     }
 
-    @Test("a damaged row is counted, reported and left out; other rows are not affected")
+    @Test("damage is counted once, and is an error where it is asked for; other rows are not affected")
     func damage() async throws {
         let file = try SQLiteFile()
         let other = SessionID(random: SystemRandom())
@@ -96,14 +96,27 @@ struct SQLiteStoreTests {
         let connection = try SQLiteConnection(file.path, .write)
         try connection.execute("UPDATE documents SET piece = zeroblob(600)")
         var store = try file.store()
-        #expect(try await store.load(id)?.record.services.map(\.service) == [1])
+        for _ in 0..<3 {
+            let services = try #require(try await store.load(id)).record.services
+            #expect(services.map(\.service) == [0, 1] && services.map(\.isDamaged) == [true, false])
+        }
         #expect(store.damage.rows == 1)
         await store.close()
         try connection.execute("UPDATE sessions SET expires_at = expires_at + 1 WHERE key = \(id.key)")
         store = try file.store()
-        #expect(try await store.load(id) == nil)
+        for _ in 0..<3 { #expect(await Self.isDamaged { () throws(StoreError) in _ = try await store.load(id) }) }
         #expect(try await store.page(after: nil, limit: 10).sessions.map(\.record.id) == [other])
-        #expect(store.damage.rows == 2)
+        #expect(store.damage.rows == 1)
+    }
+
+    private static func isDamaged(_ body: () async throws(StoreError) -> Void) async -> Bool {
+        do {
+            try await body()
+            return false
+        } catch {
+            if case .damaged = error { return true }
+            return false
+        }
     }
 
     @Test("the number of sessions and the used flows are known when the file is opened again")

@@ -4,8 +4,12 @@
 ///
 /// The checksum is written when SQLite writes a page to the database file, and compared when SQLite reads the page from
 /// there. SQLite itself checks the pages in its log, so a commit costs nothing here and a checkpoint one pass over each
-/// page. A page that fails its checksum is noted and handed to SQLite unchanged: each row on it has a checksum of its
-/// own, and most rows may be sound.
+/// page. A page that fails its checksum twice is noted. A connection that reads gets it unchanged: each row on it has a
+/// checksum of its own, and most rows may be sound. A connection that writes is refused it: with a change it would get
+/// a new checksum, and the damage would be lost from sight.
+///
+/// A read that fails says nothing about the data. It is repeated, and if it fails again it is an error of reading, for
+/// databases, logs and journals alike.
 #ifndef CPAGECHECKSUMS_H
 #define CPAGECHECKSUMS_H
 
@@ -34,6 +38,14 @@ void cpagechecksums_expect(sqlite3 *connection, uint32_t page_size);
 
 /// Whether the pages of the database have checksums. Known once page 1 has been read.
 bool cpagechecksums_has(sqlite3 *connection);
+
+/// From now on a damaged page is SQLITE_CORRUPT for the connection, or is passed to it again. Pages of the pointer map
+/// are always passed to it, because they follow from the others and are needed to give space back only. What the
+/// connection has in its cache by then stays.
+void cpagechecksums_refuse_damaged(sqlite3 *connection, bool refuses);
+
+/// Whether a page is one of the pointer map.
+bool cpagechecksums_is_pointer_map(sqlite3 *connection, uint32_t page);
 
 /// Returns and forgets the number of a page that failed its checksum when this connection read it; 0 when there is
 /// none.

@@ -54,10 +54,14 @@ extension Application {
         guard try await sessions.needsCensus() else { return }
         // Without the policy of the configuration, which is applied below.
         let engine = FlowEngine(catalog: sessions.journeySettings.engine.catalog)
-        let (census, trial) = try await sessions.runningJourneys(under: engine)
+        let (census, trial, isComplete) = try await sessions.runningJourneys(under: engine)
         // A journey that cannot move to a newer version is stuck, and no reason not to start.
         let missing = trial.lost.filter { $0.loss.detail == nil }
-        guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
+        guard !missing.isEmpty else {
+            // What cannot be read now may be read at the next start, which then looks for the flows of it again.
+            if isComplete { try await sessions.keepFlows(of: census) }
+            return
+        }
         let error = OrphanedJourneysError(versions: missing.map { ($0.loss.flow, $0.loss.version, $0.count) })
         guard configuration.orphanedJourneys == .restart else { throw error }
         log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They restart.") }

@@ -52,7 +52,7 @@ struct APIOperation: Sendable {
         var kinds = problems + Self.ofTransport
         if access == .caller {
             kinds.append(.ambiguousCredentials)
-            kinds.append(.storeUnavailable)
+            kinds += [.storeUnavailable, .dataDamaged]
             switch listener {
             case .public: kinds += method.isSafe ? [.unauthenticated] : [.unauthenticated, .crossSite]
             case .admin: kinds += [.adminKeyNeeded, .crossSite, .foreignHost]

@@ -28,6 +28,8 @@ extension Problem {
         case .malformedCursor:
             self.init(.invalidInput, errors: [InvalidInput(pointer: "/cursor", detail: error.description)])
         case .storeUnavailable: self.init(.storeUnavailable, error.description, fields: [.retryAfter: "1"])
+        // A backup, or a repair, takes at least so long.
+        case .damaged: self.init(.dataDamaged, error.description, fields: [.retryAfter: "600"])
         case .storageFull: self.init(.storageFull, error.description)
         case .inOperation(let index, let error): self.init(error, inOperation: index)
         case .serviceFailed: self.init(.internalError)

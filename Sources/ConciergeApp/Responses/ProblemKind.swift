@@ -196,6 +196,10 @@ extension ProblemKind {
     static let storeUnavailable = ProblemKind(
         .serviceUnavailable, "store_unavailable", "Store unavailable",
         "The session store cannot be reached: try again later.")
+    static let dataDamaged = ProblemKind(
+        .serviceUnavailable, "data_damaged", "Data damaged",
+        "What is stored of the session, or of one of its services, is damaged. It is neither shown nor changed until the "
+            + "operator restores or repairs the store. A service can also be replaced with PUT, cleared or removed.")
     static let outOfMemory = ProblemKind(
         .serviceUnavailable, "out_of_memory", "Out of memory",
         "There is no memory left for the body of the request or of the response: try again later.")
@@ -231,6 +235,6 @@ extension ProblemKind {
         unsupportedMediaType, idempotencyKeyReused, preconditionRequired, quotaExceeded, headTooLarge, tooManyFields,
         tooManyCookies,
         internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, tooManyWatchers, contention,
-        overloaded, storeUnavailable, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
+        overloaded, storeUnavailable, dataDamaged, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
     ]
 }

@@ -95,7 +95,7 @@ final class TaskSender: Sendable {
             await fail(claimed, "The back end could not be reached.", failure.description)
         } catch is TaskError {
             // The journey has moved on meanwhile, or another attempt has begun.
-        } catch let error as SessionError where error.isTemporary {
+        } catch let error as SessionError where error.isTemporary || error.isDamage {
             note(claimed, "The result could not be stored. \(String(reflecting: error))")
         } catch {
             await fail(claimed, "The result does not fit the flow.", "\(error)")

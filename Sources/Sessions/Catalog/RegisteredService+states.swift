@@ -2,6 +2,15 @@ import JSONDocument
 
 /// Converts what a client sends to the bytes that are kept.
 extension RegisteredService {
+    /// The bytes of a stored document, to show or to change; nil when there is none.
+    ///
+    /// - Throws: ``SessionError/damaged(service:reason:)``.
+    func readable(_ document: ServiceDocument?) throws(SessionError) -> [UInt8]? {
+        guard let document else { return nil }
+        guard !document.isDamaged else { throw .damaged(service: name, reason: "The store cannot read it.") }
+        return document.bytes
+    }
+
     /// The document of kept bytes; the default when there are none.
     ///
     /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when a store has damaged them.

@@ -40,6 +40,8 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     case overloaded
     case malformedCursor
     case storeUnavailable(reason: String)
+    /// What the store has of the session, or of one of its services, cannot be read and is not changed.
+    case damaged(service: String?, reason: String)
     case storageFull(reason: String)
     /// The operation with that index in a transaction failed.
     case inOperation(Int, SessionError)
@@ -86,6 +88,9 @@ extension SessionError: CustomStringConvertible {
         case .contention: "Other requests keep changing the session at the same time."
         case .malformedCursor: "The cursor is not one that the server issued."
         case .storeUnavailable: "The session store cannot be reached."
+        case .damaged(let service?, _):
+            "The stored state of service '\(service)' is damaged. It can be replaced, cleared or removed."
+        case .damaged(nil, _): "What is stored of the session is damaged."
         case .storageFull: "The session store has no space left."
         case .inOperation(let index, let error): "Operation \(index): \(error)"
         case .serviceFailed(let service, _): "Service '\(service)' failed."
@@ -97,7 +102,8 @@ extension SessionError: CustomDebugStringConvertible {
     /// For the log.
     package var debugDescription: String {
         switch self {
-        case .storeUnavailable(let reason), .storageFull(let reason), .serviceFailed(_, let reason):
+        case .storeUnavailable(let reason), .storageFull(let reason), .serviceFailed(_, let reason),
+            .damaged(_, let reason):
             "\(description) \(reason)"
         default: description
         }
@@ -113,11 +119,21 @@ extension SessionError {
         }
     }
 
+    /// Whether it is about what the store has, and not about the operation.
+    package var isDamage: Bool {
+        switch self {
+        case .damaged: true
+        case .inOperation(_, let error): error.isDamage
+        default: false
+        }
+    }
+
     package init(_ error: StoreError) {
         switch error {
         case .conflict: self = .contention
         case .gone: self = .ended
         case .unavailable(let reason): self = .storeUnavailable(reason: reason)
+        case .damaged(let reason): self = .damaged(service: nil, reason: reason)
         case .full(let reason): self = .storageFull(reason: reason)
         }
     }

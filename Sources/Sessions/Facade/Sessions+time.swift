@@ -11,6 +11,7 @@ extension Sessions {
             }
             // What the store refuses now is tried again next time.
             while !Task.isCancelled, await sweep() == Self.sweepBatch { await Task.yield() }
+            await restoreTasks()
             while !Task.isCancelled, await sweepTasks() == Self.sweepBatch { await Task.yield() }
             do {
                 try await saveUses()

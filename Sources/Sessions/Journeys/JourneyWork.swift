@@ -45,10 +45,10 @@ struct JourneyWork {
     private static func kept(
         in pending: PendingState, _ coordinator: RegisteredService
     ) throws(SessionError) -> KeptJourneys {
-        guard let document = pending.document(of: coordinator) else { return KeptJourneys() }
-        if let known = pending.memory?.journeys(keptAs: document.bytes) { return known }
+        guard let bytes = try coordinator.readable(pending.document(of: coordinator)) else { return KeptJourneys() }
+        if let known = pending.memory?.journeys(keptAs: bytes) { return known }
         do {
-            return try KeptJourneys(reading: document.bytes)
+            return try KeptJourneys(reading: bytes)
         } catch {
             throw .serviceFailed(
                 service: coordinator.name, reason: "What the store kept cannot be read from byte \(error.offset) on.")
@@ -198,12 +198,15 @@ struct JourneyWork {
         return (try take(navigation.step), navigation.path)
     }
 
-    /// Gives a journey up. A change of a service that cannot be made is left out.
+    /// Gives a journey up. A change of a service that cannot be made is left out. So are all changes when one of them
+    /// needs a service that cannot be read: they would be made from its default.
     mutating func abandon(_ entry: KeptJourney) throws(SessionError) {
         let journey = entry.journey
         if journey.isActive {
             let step = engine.abandon(journey, services: documents, now: pending.now)
-            for change in step.changes { try? make(change) }
+            if documents.takeFailure() == nil {
+                for change in step.changes { try? make(change) }
+            }
             pending.journeysBegun -= 1
         }
         note(journey.task, of: journey)

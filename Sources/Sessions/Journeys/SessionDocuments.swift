@@ -16,6 +16,12 @@ final class SessionDocuments: ServiceDocuments {
     /// Set when a stored document is damaged. Then the step fails.
     private(set) var failure: SessionError?
 
+    /// Returns and forgets ``failure``.
+    func takeFailure() -> SessionError? {
+        defer { failure = nil }
+        return failure
+    }
+
     /// - Parameter known: what is remembered. What is kept otherwise by now is left out.
     init(_ start: [ServiceDocument], of catalog: ServiceCatalog, knowing known: [KnownDocument]) {
         self.catalog = catalog
@@ -31,7 +37,7 @@ final class SessionDocuments: ServiceDocuments {
         let kept = kept(service)
         let document: JSONDocument
         do throws(SessionError) {
-            document = try service.document(parsing: kept?.bytes)
+            document = try service.document(parsing: service.readable(kept))
         } catch {
             failure = error
             return service.default
@@ -45,7 +51,13 @@ final class SessionDocuments: ServiceDocuments {
         for place in known.indices where known[place].service.name == name {
             return known[place].text ?? known[place].service.defaultBytes
         }
-        return service(named: name).map { kept($0)?.bytes ?? $0.defaultBytes }
+        guard let service = service(named: name) else { return nil }
+        do throws(SessionError) {
+            return try service.readable(kept(service)) ?? service.defaultBytes
+        } catch {
+            failure = error
+            return service.defaultBytes
+        }
     }
 
     func revision(of name: String) -> UInt64 {

@@ -36,25 +36,30 @@ extension Sessions {
     /// The same, with what would become of each journey under the flows of an engine. Changes nothing.
     ///
     /// - Parameter services: the services that these flows would have; nil for those of now.
+    /// - Returns: `isComplete` is false when something could not be read.
     package func runningJourneys(
         under engine: FlowEngine, with services: ServiceCatalog? = nil
-    ) async throws(SessionError) -> (census: [JourneyCensusRow], trial: JourneyTrial) {
+    ) async throws(SessionError) -> (census: [JourneyCensusRow], trial: JourneyTrial, isComplete: Bool) {
         var census = JourneyCensus()
         var trial = JourneyTrial(of: engine, with: services ?? catalog)
-        try await forEachSession { kept, record, now in
+        let isComplete = try await forEachSession { kept, record, now in
             for journey in kept.journeys where journey.isActive { census.count(journey) }
             trial.take(kept, record, self.catalog, now: now)
         }
-        return (census.rows, trial)
+        return (census.rows, trial, isComplete)
     }
 
+    /// - Returns: false when something could not be read.
+    @discardableResult
     private func forEachSession(
         _ body: (KeptJourneys, SessionRecord, _ now: Int64) -> Void
-    ) async throws(SessionError) {
-        guard let coordinator = catalog[CoordinatorService.key.name] else { return }
+    ) async throws(SessionError) -> Bool {
+        guard let coordinator = catalog[CoordinatorService.key.name] else { return true }
         var next: SessionID?
+        var isComplete = true
         repeat {
             let page = try await stored(after: next, limit: Self.pageSize)
+            if page.skipped > 0 { isComplete = false }
             let now = environment.clock.now()
             for session in page.sessions.map(current) where session.deadline(environment.settings) > now {
                 guard let document = session.record.document(of: coordinator.index),
@@ -65,6 +70,7 @@ extension Sessions {
             next = page.next
             await Task.yield()
         } while next != nil
+        return isComplete
     }
 
     private static let pageSize = 1_000

@@ -60,7 +60,8 @@ extension ArchivedSession {
         }
         json.name("services")
         json.beginArray()
-        for document in record.services {
+        // The end of the archive counts those that are left out.
+        for document in record.services where !document.isDamaged {
             json.beginObject()
             json.name("name")
             json.string(environment.catalog.services[Int(document.service)].name)

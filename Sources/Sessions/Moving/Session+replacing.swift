@@ -80,6 +80,7 @@ extension SessionRecord {
                 updatedAt: document.updatedAt, bytes: document.bytes)
         }
         if let kept = former.document(of: coordinator.index) {
+            _ = try coordinator.readable(kept)
             do {
                 try Self.continueJourneys(of: &services, after: kept, revision)
             } catch {

@@ -18,10 +18,12 @@ package struct SessionView {
     /// The state of a service as it is sent. Reading it creates the instance, which stores nothing.
     ///
     /// It encodes nothing, allocates nothing and does not wait.
-    package func document(of service: RegisteredService) -> (bytes: [UInt8], etag: ServiceETag) {
+    ///
+    /// - Throws: ``SessionError/damaged(service:reason:)``.
+    package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
         let now = service.lifetime == nil ? 0 : session.environment.clock.now()
-        if let kept = record.kept(service, now: now) {
-            return (service.shown(kept.bytes, session.environment), ServiceETag(revision: kept.revision))
+        if let kept = record.kept(service, now: now), let bytes = try service.readable(kept) {
+            return (service.shown(bytes, session.environment), ServiceETag(revision: kept.revision))
         }
         session.live(service)
         return (service.defaultBytes, .unwritten)
@@ -33,8 +35,9 @@ package struct SessionView {
     package func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws(SessionError) -> Service {
         let service = try session.environment.catalog.service(named: key.name)
         let kept = record.kept(service, now: session.environment.clock.now())
+        let bytes = try service.readable(kept)
         if kept == nil { session.live(service) }
-        return Service(state: ServiceState(of: service, document: try service.document(parsing: kept?.bytes)))
+        return Service(state: ServiceState(of: service, document: try service.document(parsing: bytes)))
     }
 
     package var summary: SessionSummary {
@@ -85,14 +88,16 @@ extension Session {
 
     /// The same as ``SessionView/document(of:)``, for callers that need nothing else.
     ///
-    /// - Throws: ``SessionError/ended``.
+    /// - Throws: ``SessionError/ended``, ``SessionError/damaged(service:reason:)``.
     package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
         let now = service.lifetime == nil ? 0 : environment.clock.now()
         let kept = try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
             return state.record.kept(service, now: now)
         }
-        if let kept { return (service.shown(kept.bytes, environment), ServiceETag(revision: kept.revision)) }
+        if let kept, let bytes = try service.readable(kept) {
+            return (service.shown(bytes, environment), ServiceETag(revision: kept.revision))
+        }
         live(service)
         return (service.defaultBytes, .unwritten)
     }

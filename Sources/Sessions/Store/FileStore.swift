@@ -6,9 +6,31 @@ package protocol FileStore: SessionStore {
     /// Damage that was found since the process started.
     var damage: StoreDamage { get }
 
+    /// Whether tasks may be missing because of damage, which follow from the journeys that wait for them.
+    var hasLostTasks: Bool { get }
+
+    /// Adds the tasks of sessions, unless they are there.
+    ///
+    /// - Parameter areAll: whether these are the last that can be missing.
+    /// - Returns: false when a session has changed since its tasks were derived: they have to be derived again.
+    func restoreTasks(_ lost: [RestoredTasks], areAll: Bool) async throws(StoreError) -> Bool
+
     /// Returns space of ended sessions to the system, at most `pages` pages, so that no write waits long. A store with
     /// much free space does so by itself; this is for callers that want all of it.
     func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack
+}
+
+/// The tasks that the journeys of a session wait for at one revision of it.
+package struct RestoredTasks: Sendable {
+    package let session: SessionID
+    package let revision: UInt64
+    package let tasks: [StoredTask]
+
+    package init(session: SessionID, revision: UInt64, tasks: [StoredTask]) {
+        self.session = session
+        self.revision = revision
+        self.tasks = tasks
+    }
 }
 
 /// The result of returning unused space, in the store's pages.
@@ -28,7 +50,7 @@ package struct SpaceGivenBack: Sendable, Equatable {
 
 /// Damage that the store has read since the process started.
 package struct StoreDamage: Sendable, Equatable {
-    /// Damaged rows, counted at each read. They are treated as missing.
+    /// Damaged rows and documents, each counted once.
     package var rows = 0
     /// Pages that did not match their checksums, each counted once. Their content may be missing.
     package var pages = 0

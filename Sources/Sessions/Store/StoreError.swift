@@ -4,8 +4,10 @@ package enum StoreError: Error, Sendable {
     case conflict
     /// The session ended, or never existed.
     case gone
-    /// The store cannot be reached, or does not respond in time.
+    /// The store cannot be reached or read, or does not respond in time.
     case unavailable(String)
+    /// What is stored is damaged. It is neither shown nor changed, and it does not count as missing.
+    case damaged(String)
     /// There is no space to write. Reading continues to work.
     case full(String)
 }

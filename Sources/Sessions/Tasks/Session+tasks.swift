@@ -3,11 +3,16 @@ import Navigation
 
 extension Session {
     /// A task that a journey of the session waits for, as it is committed; nil when none does.
-    nonisolated(nonsending) func awaited(_ task: StoredTask) async -> ClaimedTask? {
-        if let pending = try? pendingState(), let found = try? awaited(task, in: pending) { return found }
-        // A store may hand out a task before the commit that began it is shown here: a unit of work waits for that.
-        let found = try? await transact { [self] pending in try awaited(task, in: pending) }
-        return found ?? nil
+    ///
+    /// - Throws: ``SessionError`` when that cannot be read.
+    nonisolated(nonsending) func awaited(_ task: StoredTask) async throws -> ClaimedTask? {
+        do {
+            if let found = try awaited(task, in: try pendingState()) { return found }
+            // A store may hand out a task before the commit that began it is shown here: a unit of work waits for that.
+            return try await transact { [self] pending in try awaited(task, in: pending) }
+        } catch SessionError.ended {
+            return nil
+        }
     }
 
     private func awaited(_ task: StoredTask, in pending: PendingState) throws -> ClaimedTask? {

@@ -32,12 +32,12 @@ extension Sessions {
             for task in claims.tasks {
                 do {
                     if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
-                } catch  where error.isTemporary {
+                } catch let error as SessionError where error.isTemporary {
                     failure = error
-                    let time = now.later(by: Self.soon)
-                    if (try? await update(task.id, .giveBack(attempt: task.attempt, at: time))) != nil {
-                        queue.expect(name, at: time)
-                    }
+                    await giveBack(task, at: now.later(by: Self.soon))
+                } catch SessionError.damaged {
+                    // No worker has seen it. It keeps its attempt until a backup is restored or its session ends.
+                    await giveBack(task, at: now.later(by: Self.secondLook))
                 } catch {}
             }
             if let failure, claimed.isEmpty { throw failure }
@@ -48,6 +48,11 @@ extension Sessions {
                 await queue.wait(for: name, since: mark, until: look)
             }
         }
+    }
+
+    private func giveBack(_ task: StoredTask, at time: Int64) async {
+        guard (try? await update(task.id, .giveBack(attempt: task.attempt, at: time))) != nil else { return }
+        environment.tasks.expect(task.name, at: time)
     }
 
     /// Takes the result of a task: a step of its journey like any other.

@@ -14,9 +14,10 @@ extension PendingState {
         case .put(let document):
             write(service, try service.bytes(of: document, limit: limit))
         case .mergePatch(let patch):
-            write(service, try service.bytes(merging: patch, into: document(of: service)?.bytes, limit: limit))
+            let kept = try service.readable(document(of: service))
+            write(service, try service.bytes(merging: patch, into: kept, limit: limit))
         case .jsonPatch(let patch):
-            var state = try service.document(parsing: document(of: service)?.bytes)
+            var state = try service.document(parsing: service.readable(document(of: service)))
             try service.patch(&state, patch, limit, &patchSteps)
             write(service, try service.bytes(of: state, limit: limit))
         case .clear: clear(service)
@@ -34,7 +35,7 @@ extension PendingState {
         try check(operation, by: caller)
         create(service)
         if tree == nil, !operation.action.replaces {
-            tree = try service.document(parsing: document(of: service)?.bytes)
+            tree = try service.document(parsing: service.readable(document(of: service)))
         }
         try service.change(&tree, by: operation.action, limit: limit, steps: &patchSteps)
     }

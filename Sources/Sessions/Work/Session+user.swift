@@ -9,9 +9,10 @@ extension Session {
     /// - Throws: ``SessionError/invalid(_:)`` when no session can belong to such a user.
     func followUser(_ service: RegisteredService, on pending: inout PendingState) throws(SessionError) {
         guard service.name == UserService.key.name else { return }
-        let state = try pending.document(of: service).map { document throws(SessionError) in
-            try service.document(parsing: document.bytes)
-        }
+        let kept = pending.document(of: service)
+        // Nothing has changed it, so the session still belongs to the same user.
+        if kept?.isDamaged == true { return }
+        let state = try kept.map { document throws(SessionError) in try service.document(parsing: document.bytes) }
         let userID = state?[member: "authenticated"]?.bool == true ? state?[member: "id"]?.string : nil
         let longest = environment.settings.maxUserID
         if let userID, !(1...longest).contains(userID.utf8.count) {

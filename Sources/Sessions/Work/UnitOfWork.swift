@@ -27,10 +27,12 @@ package final class UnitOfWork: Sendable {
 
     /// On the services of a session.
     convenience init(start: PendingState, catalog: ServiceCatalog) {
-        self.init(catalog: catalog, living: start.instances.map { catalog.services[Int($0.service)] }) {
+        // A damaged one is an error only for a caller that resolves it.
+        let readable = start.instances.filter { $0.document?.isDamaged != true }
+        self.init(catalog: catalog, living: readable.map { catalog.services[Int($0.service)] }) {
             (service) throws(SessionError) in
-            guard let committed = start.document(of: service) else { return nil }
-            return try service.document(parsing: committed.bytes)
+            guard let committed = try service.readable(start.document(of: service)) else { return nil }
+            return try service.document(parsing: committed)
         }
     }
 

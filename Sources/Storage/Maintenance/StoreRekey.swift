@@ -29,7 +29,7 @@ package struct StoreRekey {
         let lock = try FileLock(on: path, makesFile: false)
         defer { lock.release() }
         // A server notes what a damaged log has lost before it reads it, and this would empty the log.
-        guard LogInspection(of: path).finding == .sound else {
+        guard try LogInspection(of: path).finding == .sound else {
             throw StoreOpeningError.unusable(
                 path, reason: "the end of its log is missing or damaged: start the server on it once, and end it")
         }
@@ -109,7 +109,10 @@ private struct SealedRow {
         self.row = row
         let seal = SessionSeal(keys, of: row.id)
         if !row.isSealed || !(row.labels.isEmpty || seal.isCurrent(row.labels)) {
-            if !self.row.openLabels(with: seal) { damage.note("The labels of \(row.id) are damaged and left out.") }
+            guard self.row.openLabels(with: seal) else {
+                damage.note("The labels of \(row.id) are damaged; the row stays as it is.")
+                return
+            }
             try self.row.sealLabels(with: seal)
             isChanged = true
         }
@@ -134,7 +137,9 @@ private struct SealedRow {
         for (place, bytes) in documents {
             switch row.services[place].content {
             case .inRow: row.services[place].content = .inRow(bytes)
-            case .beside(let pieces): row.services[place].content = .beside(try table.put(bytes, over: pieces))
+            case .beside(let pieces):
+                let new = try table.put(bytes, over: pieces)
+                row.services[place].content = new.map { .beside($0) } ?? .inRow(bytes)
             }
             row.services[place].isSealed = true
         }

@@ -3,7 +3,7 @@ package struct StoreVacuum {
     package let given: Int
     package let left: Int
     /// Whether the whole file was rewritten, which a file that was made without `auto_vacuum` or without page checksums
-    /// needs once.
+    /// needs once, and one in which something was made anew after damage.
     package let isRewritten: Bool
 
     /// - Throws: ``StoreOpeningError``; ``StoreOpeningError/inUse(_:)`` when a server uses the file: then only the
@@ -15,9 +15,11 @@ package struct StoreVacuum {
         do {
             let connection = try SQLiteConnection(path, .write, under: lock)
             let before = try connection.freePages
-            isRewritten = try !connection.isIncremental || !connection.hasPageChecksums
+            let hasLeaked = try connection.hasLeakedPages
+            isRewritten = try !connection.isIncremental || !connection.hasPageChecksums || hasLeaked
             if isRewritten {
                 try connection.rewrite()
+                if hasLeaked { try connection.execute("DELETE FROM facts WHERE name = '\(StoreFacts.Name.leaked)'") }
             } else {
                 try connection.execute("PRAGMA incremental_vacuum")
             }
@@ -31,6 +33,14 @@ package struct StoreVacuum {
 }
 
 extension SQLiteConnection {
+    /// Whether the file has pages that nothing refers to any more; see ``StoreFacts/Name/leaked``.
+    var hasLeakedPages: Bool {
+        get throws(SQLiteError) {
+            guard try number("SELECT count(*) FROM sqlite_schema WHERE name = 'facts'") == 1 else { return false }
+            return try number("SELECT value FROM facts WHERE name = '\(StoreFacts.Name.leaked)'") == 1
+        }
+    }
+
     /// Writes the whole file anew, without anything that was deleted: so that it can shrink in steps, and with page
     /// checksums. VACUUM needs room for two copies of the file, one of them in the log.
     func rewrite() throws(SQLiteError) {

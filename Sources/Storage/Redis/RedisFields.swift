@@ -106,22 +106,27 @@ struct RedisFields: Sendable {
                 values[name] = list[place + 1]
             }
         }
-        guard let revision = values["r"]?.text.flatMap(UInt64.init) else { return Found() }
+        guard let written = values["r"]?.text else { return Found() }
         var found = Found()
-        guard let usedAt = values["u"]?.number,
-            let head = values["h"]?.bytes.flatMap({ self.head($0, user: values["o"]?.text) })
+        guard let revision = UInt64(written), let usedAt = values["u"]?.number,
+            let head = values["h"]?.bytes.flatMap({ self.head($0, user: values["o"]?.text) }), head.hasLabels
         else {
             found.damage.append("The session \(id) is damaged; it cannot be read.")
             return found
         }
         var details = head.details
-        if !head.hasLabels { found.damage.append("The labels of \(id) are damaged and left out.") }
         var documents: [ServiceDocument] = []
         for (name, value) in services {
-            guard let document = value.bytes.flatMap({ self.service($0, named: name) }) else {
-                found.damage.append("The service \(name) of \(id) is damaged and left out.")
-                continue
-            }
+            // Those that were not asked for are nil.
+            guard let bytes = value.bytes else { continue }
+            let read = self.service(bytes, named: name)
+            if read == nil { found.damage.append("The service \(name) of \(id) is damaged; it cannot be read.") }
+            // Not even its revision is known. The session's is no lower, and no tag of it was given for other content.
+            let document =
+                read
+                ?? ServiceDocument(
+                    service: names[name] ?? .max, birth: 0, revision: revision, createdAt: head.createdAt,
+                    updatedAt: head.createdAt, bytes: [], isDamaged: true)
             if names[name] == nil {
                 details.undeclared.append(UndeclaredService(name: name, document: document))
             } else {

@@ -16,10 +16,10 @@ extension RedisStore {
         let now = Self.now
         let loaded = try await hashes(entries.map(\.id), only: RedisFields.listed)
         for (entry, loaded) in zip(entries, loaded.map { $0.paired(RedisFields.listed) }) {
-            let session = session(entry.id, loaded)
-            if let session, session.record.userID?.isExactly(userID) == true {
+            let read = self.found(entry.id, loaded)
+            if let session = read.session, session.record.userID?.isExactly(userID) == true {
                 found.append(session)
-            } else if now - entry.addedAt > 60_000 {
+            } else if read.damage.isEmpty, now - entry.addedAt > 60_000 {
                 unindex(entry.id, user: userID)
             }
         }
@@ -37,8 +37,12 @@ extension RedisStore {
         var sessions: [StoredSession] = []
         var skipped = 0
         for (id, loaded) in zip(page, try await hashes(page)) {
-            if let session = session(id, loaded) {
+            let found = found(id, loaded)
+            skipped += found.damage.count
+            if let session = found.session {
                 sessions.append(session)
+            } else if !found.damage.isEmpty {
+                continue
             } else if loaded.list.isEmpty || loaded[0].text == "f" {
                 doubt(id)
             } else {

@@ -148,9 +148,12 @@ package final class RedisStore: SessionStore {
         defer { gate.leave() }
         let reply = try await ask(RedisRequest("HGETALL", .text(keys.session(id))))[0]
         commits.forget(id)
-        let found = session(id, reply)
-        if found == nil { try await marks.confirm(absenceOf: id) }
-        return found
+        let found = found(id, reply)
+        if found.session == nil {
+            if let sentence = found.damage.first { throw .damaged(sentence) }
+            try await marks.confirm(absenceOf: id)
+        }
+        return found.session
     }
 
     package func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
@@ -218,10 +221,10 @@ package final class RedisStore: SessionStore {
     func fields(_ id: SessionID) -> RedisFields { RedisFields(id: id, names: names, keys: documentKeys) }
 
     /// The session of a reply to `HGETALL`. Notes its damage.
-    func session(_ id: SessionID, _ reply: RedisReply) -> StoredSession? {
+    func found(_ id: SessionID, _ reply: RedisReply) -> RedisFields.Found {
         let found = fields(id).session(reply)
         for sentence in found.damage { damage.note(sentence) }
-        return found.session
+        return found
     }
 
     /// Sends commands and waits for their replies, one for each.

@@ -48,10 +48,11 @@ package final class SQLiteStore: FileStore {
         let facts = StoreFacts()
         self.facts = facts
         self.mostBytes = mostBytes
-        let log = LogInspection(of: path).finding
+        let log = try LogInspection(of: path).finding
         let copy = if case .damaged = log { LogInspection.keepCopy(of: path + "-wal") } else { nil as String? }
         do {
             let first = try Self.opened(path, under: lock)
+            try DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval).mend()
             try UsedKeys.check(first, path, against: keys)
             if let keys { try UsedKeys.note(keys.first, first) }
             Self.closeToOthers(path, report)
@@ -161,6 +162,7 @@ package final class SQLiteStore: FileStore {
     package var trouble: String? { commits.trouble }
     package var file: String { lock.identity.text }
     package var damage: StoreDamage { damaged.damage }
+    package var hasLostTasks: Bool { facts.hasLostTasks.load(ordering: .relaxed) }
 
     static let writerSettings = [
         // A property of the file.
@@ -207,12 +209,30 @@ package final class SQLiteStore: FileStore {
     }
 
     package func touch(_ uses: [SessionUse]) async throws(StoreError) {
-        let isDone = try await write { writer throws(SQLiteError) in
-            guard !writer.room.isLow else { return false }
-            for use in uses { try writer.touch(use) }
-            return true
+        try await eachUnlessDamaged(uses) { (uses) throws(StoreError) in
+            let isDone = try await write { writer throws(SQLiteError) in
+                guard !writer.room.isLow else { return false }
+                for use in uses { try writer.touch(use) }
+                return true
+            }
+            guard isDone else { throw .diskIsFull }
         }
-        guard isDone else { throw .diskIsFull }
+    }
+
+    /// Passes all elements to `body`. If some of them are damaged, passes each by itself, and passes over those.
+    private nonisolated(nonsending) func eachUnlessDamaged<Element: Sendable>(
+        _ elements: [Element], _ body: ([Element]) async throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        guard !elements.isEmpty else { return }
+        do {
+            return try await body(elements)
+        } catch .damaged {
+        } catch {
+            throw error
+        }
+        for element in elements {
+            do { try await body([element]) } catch .damaged {} catch { throw error }
+        }
     }
 
     package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
@@ -226,13 +246,16 @@ package final class SQLiteStore: FileStore {
         let start = lastSearched.withLock(\.self)
         let overdue = try await readers.read { reader throws(SQLiteError) in try reader.overdue(query, after: start) }
         lastSearched.withLock { $0 = overdue.last }
-        let ended = try await write { writer throws(SQLiteError) in
-            var ended = 0
-            for (key, usedAt) in overdue.sessions where try writer.endOverdue(key: key, usedAt: usedAt) { ended += 1 }
-            try writer.giveBackSurplus()
-            return ended
+        var ended = 0
+        try await eachUnlessDamaged(overdue.sessions) { (sessions) throws(StoreError) in
+            ended += try await write { writer throws(SQLiteError) in
+                var ended = 0
+                for (key, usedAt) in sessions where try writer.endOverdue(key: key, usedAt: usedAt) { ended += 1 }
+                return ended
+            }
         }
         count.wrappingSubtract(ended, ordering: .relaxed)
+        try await write { writer throws(SQLiteError) in try writer.giveBackSurplus() }
         return ExpiredSessions(count: ended, looked: overdue.looked, candidates: overdue.candidates)
     }
 
@@ -249,11 +272,21 @@ package final class SQLiteStore: FileStore {
     }
 
     package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
-        try await readers.read { reader throws(SQLiteError) in try reader.tasks.overdue(now: now, limit: limit) }
+        try await readDerived { reader throws(SQLiteError) in try reader.overdueTasks(now: now, limit: limit) }
     }
 
     package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
-        try await readers.read { reader throws(SQLiteError) in try reader.tasks.page(query) }
+        try await readDerived { reader throws(SQLiteError) in try reader.tasks(query) }
+    }
+
+    package func restoreTasks(_ lost: [RestoredTasks], areAll: Bool) async throws(StoreError) -> Bool {
+        var isComplete = true
+        try await eachUnlessDamaged(lost) { (lost) throws(StoreError) in
+            let areRestored = try await write { writer throws(SQLiteError) in try writer.restore(lost) }
+            if !areRestored { isComplete = false }
+        }
+        if areAll, isComplete { try await write { writer throws(SQLiteError) in writer.facts[.tasksLost] = 0 } }
+        return isComplete
     }
 
     package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack {
@@ -261,7 +294,7 @@ package final class SQLiteStore: FileStore {
     }
 
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? {
-        try await readers.read { reader throws(SQLiteError) in try reader.usedFlows() }
+        try await readDerived { reader throws(SQLiteError) in try reader.usedFlows() }
     }
 
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {
@@ -269,7 +302,21 @@ package final class SQLiteStore: FileStore {
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
-        try await readers.read { reader throws(SQLiteError) in try reader.sessions(ofUser: userID) }
+        try await readDerived { reader throws(SQLiteError) in try reader.sessions(ofUser: userID) }
+    }
+
+    /// Reads what can be made anew. If it is damaged, the writer makes it anew, and it is read again.
+    private nonisolated(nonsending) func readDerived<Value: Sendable>(
+        _ body: @escaping @Sendable (SessionReader) throws(SQLiteError) -> Value
+    ) async throws(StoreError) -> Value {
+        do {
+            return try await readers.read(body)
+        } catch .damaged {
+        } catch {
+            throw error
+        }
+        try await write { writer throws(SQLiteError) in writer.mending.isDue = true }
+        return try await readers.read(body)
     }
 
     package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {

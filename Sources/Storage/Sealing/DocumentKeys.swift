@@ -38,6 +38,8 @@ package struct DocumentKeys: Sendable, Equatable, CustomStringConvertible, Custo
         others = Array(keys.dropFirst())
     }
 
+    var all: [Key] { [first] + others }
+
     subscript(id: String) -> Key? { first.id == id ? first : others.first { $0.id == id } }
 
     /// The key that sealed these bytes; `nil` when it is not here, or the bytes are not sealed.

@@ -26,6 +26,11 @@ enum UsedKeys {
         try write.run()
     }
 
+    /// The facts were lost: any of the keys may be needed.
+    static func noteAll(of keys: DocumentKeys?, _ connection: SQLiteConnection) throws(SQLiteError) {
+        for key in keys?.all ?? [] { try note(key, connection) }
+    }
+
     /// When nothing is sealed with another key any more.
     static func forgetAll(except key: DocumentKeys.Key, _ connection: SQLiteConnection) throws(SQLiteError) {
         let delete = try connection.prepare("DELETE FROM facts WHERE name GLOB 'key:*' AND name <> ?1")

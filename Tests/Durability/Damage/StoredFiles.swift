@@ -109,7 +109,7 @@ struct StoredFiles: Sendable {
         return Self.change(record, commit)
     }
 
-    /// Whether a session is as a commit left it. Services may be missing.
+    /// Whether a session is as a commit left it. Services may be damaged, and are then said to be.
     func isRight(_ session: StoredSession, after commit: Commit) -> Bool {
         guard let right = records[commit.number] else { return false }
         let record = session.record
@@ -118,13 +118,14 @@ struct StoredFiles: Sendable {
             && record.userID == right.userID
             && record.services.allSatisfy { service in
                 let written = right.document(of: service.service)
-                return written?.bytes == service.bytes && written?.revision == service.revision
+                return (service.isDamaged || written?.bytes == service.bytes) && written?.revision == service.revision
             }
     }
 
     /// Whether a session is as a commit left it, with both services.
     func isWhole(_ session: StoredSession, after commit: Commit) -> Bool {
-        session.record.services.count == 2 && isRight(session, after: commit)
+        session.record.services.count == 2 && !session.record.services.contains(where: \.isDamaged)
+            && isRight(session, after: commit)
     }
 
     /// The number of a session's last commit; nil when no commit gave it its revision.

@@ -26,8 +26,11 @@ enum Strace {
     }
 
     /// The `number`th call fails, and later calls do not.
-    static func failing(_ call: String, _ number: Int) -> [String] {
-        command + ["-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:when=\(number)", "-o", "/dev/null"]
+    ///
+    /// - Parameter count: how many calls fail, one after the other.
+    static func failing(_ call: String, _ number: Int, count: Int = 1) -> [String] {
+        let when = count == 1 ? "\(number)" : "\(number)..\(number + count - 1)"
+        return command + ["-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:when=\(when)", "-o", "/dev/null"]
     }
 
     /// The next sync of the program's writer fails, and later syncs do not.

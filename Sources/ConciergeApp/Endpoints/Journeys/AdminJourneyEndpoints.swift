@@ -38,7 +38,7 @@ struct AdminJourneyEndpoints: Sendable {
                     InvalidInput(pointer: $0.file + $0.pointer, detail: "\($0.code.rawValue): \($0.message)")
                 })
         }
-        let (_, trial) = try await sessions.runningJourneys(under: FlowEngine(catalog: catalog), with: services)
+        let trial = try await sessions.runningJourneys(under: FlowEngine(catalog: catalog), with: services).trial
         return .json { json in
             json.member("running", trial.running)
             json.member("staying", trial.staying)

@@ -20,22 +20,55 @@ struct LogInspection {
     let finding: Finding
 
     /// - Parameter database: the path of the database beside the log. A missing log is sound.
-    init(of database: String) {
-        var head = [UInt8](repeating: 0, count: 18)
-        let (file, log) = (open(database, O_RDONLY | O_CLOEXEC), open(database + "-wal", O_RDONLY | O_CLOEXEC))
+    /// - Throws: ``StoreOpeningError`` when the log cannot be read: nothing is known of it then.
+    init(of database: String) throws(StoreOpeningError) {
+        do throws(Unreadable) {
+            finding = try Self.finding(of: database)
+        } catch {
+            throw .unusable(
+                database,
+                reason: "its log cannot be read (\(String(cString: strerror(error.code)))): start again, and look at the disk")
+        }
+    }
+
+    private static func finding(of database: String) throws(Unreadable) -> Finding {
+        let (file, log) = (try opened(database), try opened(database + "-wal"))
         defer { for file in [file, log] where file >= 0 { close(file) } }
+        guard file >= 0, log >= 0 else { return .sound }
         // The log's header has the page size as well, but may be damaged. 1 stands for 65,536.
-        let isDatabase = pread(file, &head, head.count, 0) == head.count
+        var head = [UInt8](repeating: 0, count: 18)
+        guard try read(file, &head, at: 0) == head.count else { return .sound }
         let size = Int(head[16]) << 8 | Int(head[17])
-        finding = isDatabase && log >= 0 ? Self.inspect(log, pageSize: size == 1 ? 65_536 : size) : .sound
+        return try inspect(log, pageSize: size == 1 ? 65_536 : size)
+    }
+
+    /// The value of `errno`.
+    private struct Unreadable: Error { let code: Int32 }
+
+    /// Negative when there is no such file.
+    private static func opened(_ path: String) throws(Unreadable) -> Int32 {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 || errno == ENOENT else { throw Unreadable(code: errno) }
+        return file
+    }
+
+    /// Reads as many bytes as there are and fit. An error may pass, so it reads again after one.
+    private static func read(_ file: Int32, _ bytes: inout [UInt8], at place: Int) throws(Unreadable) -> Int {
+        var code: Int32 = 0
+        for _ in 0..<3 {
+            let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(place)) }
+            if count >= 0 { return count }
+            code = errno
+        }
+        throw Unreadable(code: code)
     }
 
     private static let headerSize = 32
     fileprivate static let frameHeaderSize = 24
 
-    private static func inspect(_ file: Int32, pageSize: Int) -> Finding {
+    private static func inspect(_ file: Int32, pageSize: Int) throws(Unreadable) -> Finding {
         var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
-        guard pageSize >= 512, pread(file, &header, header.count, 0) == header.count else { return .sound }
+        guard pageSize >= 512, try read(file, &header, at: 0) == header.count else { return .sound }
         let isBigEndian = word(header, 0) & 1 == 1
         var sum = LogChecksum(isBigEndian: isBigEndian)
         header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
@@ -43,13 +76,13 @@ struct LogInspection {
         let isSound = word(header, 0) & ~1 == 0x377F_0682 && sum == stored
         // With a damaged header SQLite reads no frame. The first frame also says which round of the log it belongs to.
         let salt = isSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
-        return walk(file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
+        return try walk(file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
     }
 
     /// - Parameter sum: the header's checksum; nil when the header is damaged.
     private static func walk(
         _ file: Int32, pageSize: Int, salt: (UInt32, UInt32), sum start: LogChecksum?, isBigEndian: Bool
-    ) -> Finding {
+    ) throws(Unreadable) -> Finding {
         let size = frameHeaderSize + pageSize
         let perRead = max(1, (1 << 20) / size)
         var buffer = [UInt8](repeating: 0, count: size * perRead)
@@ -61,9 +94,7 @@ struct LogInspection {
         var before = start.map { [$0] } ?? []
         var frame = 0
         while true {
-            let read = buffer.withUnsafeMutableBytes { bytes in
-                pread(file, bytes.baseAddress, bytes.count, off_t(headerSize + frame * size))
-            }
+            let read = try read(file, &buffer, at: headerSize + frame * size)
             guard read >= size else { return hasEnd ? .torn : .sound }
             for place in 0..<read / size {
                 let offset = place * size

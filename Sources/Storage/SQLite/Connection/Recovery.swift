@@ -49,7 +49,7 @@ extension StoreFacts {
     var mayHaveLostResponses: Bool { self[.running] > 0 && self[.answersFirst] == 1 }
 
     /// In milliseconds: a use reaches the store with the next sweep, in its turn.
-    private static let timeToTell: Int64 = 5_000
+    static let timeToTell: Int64 = 5_000
 
     /// Every later revision is above all that may have been given, whatever was lost.
     func raiseFloor() {

@@ -44,6 +44,8 @@ final class SQLiteConnection {
         }
         self.handle = handle
         sqlite3_busy_timeout(handle, Self.busyTimeout)
+        // A page that is written gets a new checksum, which would hide its damage.
+        if access == .write { refuseDamagedPages() }
     }
 
     // Each statement holds a reference to its connection, so no statement is left by now.
@@ -161,6 +163,16 @@ final class SQLiteConnection {
     /// Gives every page of a copy a checksum, in whatever order the pages are written.
     func expectPageChecksums(pageSize: Int) { cpagechecksums_expect(handle, UInt32(pageSize)) }
 
+    /// Whether a page that fails its checksum is an error from now on. Otherwise the rows on it are shown that match
+    /// their own checksums.
+    func refuseDamagedPages(_ refuses: Bool = true) { cpagechecksums_refuse_damaged(handle, refuses) }
+
+    /// Reads every page from the file that is needed from now on, and none from memory.
+    func forgetPages() { sqlite3_db_release_memory(handle) }
+
+    /// Whether a page is one of those that only say where others are used.
+    func isPointerMap(_ page: UInt32) -> Bool { cpagechecksums_is_pointer_map(handle, page) }
+
     /// The pages that failed their checksums since the last call.
     func takeDamagedPages() -> [UInt32] {
         var pages: [UInt32] = []
@@ -188,8 +200,18 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// The result code without its details.
     var primaryCode: Int32 { code & 0xFF }
 
+    /// Whether the content of the file is wrong. That it cannot be read is another thing.
+    var isDamage: Bool {
+        // SQLITE_IOERR_CORRUPTFS, a macro that Swift does not see: a damaged page that is refused
+        // (``SQLiteConnection/refuseDamagedPages(_:)``), where SQLite does not turn it into SQLITE_CORRUPT.
+        primaryCode == SQLITE_CORRUPT || code == SQLITE_IOERR | 33 << 8
+    }
+
+    static func damage(doing: String) -> SQLiteError { SQLiteError(code: SQLITE_CORRUPT, doing: doing) }
+
     /// The error as the store's caller sees it.
     var storeError: StoreError {
-        primaryCode == SQLITE_FULL ? .full(description) : .unavailable(description)
+        if isDamage { return .damaged(description) }
+        return primaryCode == SQLITE_FULL ? .full(description) : .unavailable(description)
     }
 }

@@ -28,9 +28,41 @@ enum SQLiteSchema {
             over_at    INTEGER NOT NULL,             -- when it has to be looked at
             PRIMARY KEY (session, journey, number)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX tasks_ready ON tasks (name, ready_at);
-        CREATE INDEX tasks_over ON tasks (over_at);
+        \(tasksReady)
+        \(tasksOver)
         """
+    private static let tasksReady = "CREATE INDEX tasks_ready ON tasks (name, ready_at);"
+    private static let tasksOver = "CREATE INDEX tasks_over ON tasks (over_at);"
+    private static let sessionsByUser =
+        "CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;"
+    private static let facts = """
+        CREATE TABLE IF NOT EXISTS facts (           -- see StoreFacts
+            name       TEXT    NOT NULL PRIMARY KEY,
+            value      INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+    private static let flows = """
+        CREATE TABLE IF NOT EXISTS flows (           -- the versions of flows that journeys have ever used
+            flow       TEXT    NOT NULL,
+            version    INTEGER NOT NULL,
+            states     TEXT    NOT NULL,             -- the ids of its states then, sorted, each followed by a blank
+            PRIMARY KEY (flow, version)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Everything that follows from the table `sessions`, or may be lost: what is damaged of it is made anew
+    /// (``DerivedTables``). Tables come before their indexes.
+    static let derived = [
+        DerivedObject(name: "facts", sql: facts, probe: "SELECT max(value) FROM facts"),
+        DerivedObject(name: "flows", sql: flows, probe: "SELECT sum(length(states)) FROM flows"),
+        DerivedObject(name: "tasks", sql: tasks, probe: "SELECT count(*) FROM tasks NOT INDEXED"),
+        DerivedObject(
+            name: "tasks_ready", sql: tasksReady, probe: "SELECT count(*) FROM tasks INDEXED BY tasks_ready"),
+        DerivedObject(name: "tasks_over", sql: tasksOver, probe: "SELECT count(*) FROM tasks INDEXED BY tasks_over"),
+        DerivedObject(
+            name: "sessions_by_user", sql: sessionsByUser,
+            probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
+    ]
 
     /// `facts` and `flows` are as they were in version 2.
     static let tables = """
@@ -43,21 +75,13 @@ enum SQLiteSchema {
             large      INTEGER NOT NULL,             -- how many of its documents are in the table documents
             state      BLOB    NOT NULL              -- the rest: see SessionRow
         ) STRICT;
-        CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;
+        \(sessionsByUser)
         CREATE TABLE documents (                     -- those that are too large for their session's row, in pieces
             id         INTEGER PRIMARY KEY,          -- consecutive; the first is in the row
             piece      BLOB    NOT NULL
         ) STRICT;
-        CREATE TABLE IF NOT EXISTS facts (           -- see StoreFacts
-            name       TEXT    NOT NULL PRIMARY KEY,
-            value      INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS flows (           -- the versions of flows that journeys have ever used
-            flow       TEXT    NOT NULL,
-            version    INTEGER NOT NULL,
-            states     TEXT    NOT NULL,             -- the ids of its states then, sorted, each followed by a blank
-            PRIMARY KEY (flow, version)
-        ) STRICT, WITHOUT ROWID;
+        \(facts)
+        \(flows)
         INSERT OR IGNORE INTO facts             -- a file of version 1 does not name the flows of its journeys
             SELECT 'flows_known', count(*) = 0 FROM sqlite_schema WHERE name = 'older_sessions';
         \(tasks)

@@ -1,5 +1,4 @@
 import CSQLite
-import Sessions
 
 /// A walk through a table in the order of its keys, which steps over pages that cannot be read.
 struct KeyWalk {
@@ -54,11 +53,15 @@ struct KeyWalk {
                 }
                 last = after
                 return
-            } catch  where error.primaryCode == SQLITE_CORRUPT {
+            } catch  where error.isDamage {
                 skipped += 1
                 let last = doubtful ?? after ?? .min
-                let next = Self.readableKey(after: last) { Self.canRead(statement, after: $0) }
-                damage.note("Pages of sessions are damaged between the keys \(last) and \(next ?? .max) (\(error)).")
+                let next = try Self.readableKey(after: last) { (key) throws(SQLiteError) in
+                    try Self.canRead(statement, after: key)
+                }
+                damage.note(
+                    "Pages of sessions are damaged between the keys \(last) and \(next ?? .max) (\(error)).",
+                    at: "before the key \(next ?? .max)")
                 guard let next else { return }
                 after = next
                 (doubtful, doubts) = (nil, 0)
@@ -69,27 +72,29 @@ struct KeyWalk {
     /// More damaged rows in sequence span several pages. Then the walk trusts their keys.
     private static let mostDoubts = 256
 
-    private static func canRead(_ statement: SQLiteStatement, after key: Int64) -> Bool {
-        do {
+    private static func canRead(_ statement: SQLiteStatement, after key: Int64) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
             try statement.bind(1, key)
             defer { statement.reset() }
             return try !statement.step() || statement.int64(0) > key
-        } catch {
+        } catch  where error.isDamage {
             return false
         }
     }
 
     /// Returns a key above `key` after which rows can be read; nil when there is none. Tries keys at growing distances,
     /// and then searches for the beginning of the readable part: some 130 tries at most.
-    private static func readableKey(after key: Int64, canRead: (_ after: Int64) -> Bool) -> Int64? {
+    private static func readableKey(
+        after key: Int64, canRead: (_ after: Int64) throws(SQLiteError) -> Bool
+    ) throws(SQLiteError) -> Int64? {
         var (damaged, distance) = (key, UInt64(1))
         while true {
             // Most keys are negative, so the distance to the last one may exceed a signed number.
             var readable = distance < UInt64(bitPattern: .max &- key) ? key &+ Int64(bitPattern: distance) : .max
-            if canRead(readable) {
+            if try canRead(readable) {
                 while UInt64(bitPattern: readable &- damaged) > 1 {
                     let middle = damaged &+ Int64(UInt64(bitPattern: readable &- damaged) / 2)
-                    if canRead(middle) { readable = middle } else { damaged = middle }
+                    if try canRead(middle) { readable = middle } else { damaged = middle }
                 }
                 return readable
             }

@@ -1,7 +1,8 @@
 import CSQLite
 import Sessions
 
-/// The statements that read sessions. Damage is reported, and the damaged parts are left out.
+/// The statements that read sessions. Damage is reported. What is damaged is an error where it was asked for, and left
+/// out of lists. A damaged document is said to be so in its session (``ServiceDocument/isDamaged``).
 struct SessionReader {
     private let connection: SQLiteConnection
     private let names: ServiceNames
@@ -10,7 +11,7 @@ struct SessionReader {
     private let keys: DocumentKeys?
     private let selectSession: SQLiteStatement
     private let pieces: PieceReader
-    let tasks: TaskReader
+    private let tasks: TaskReader
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectUses: SQLiteStatement
@@ -34,26 +35,56 @@ struct SessionReader {
                 + "WHERE key > ?1 ORDER BY key")
     }
 
+    /// - Throws: ``SQLiteError/isDamage`` also when a damaged page may hide the session.
     func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
         let found = try session(key: id.key)
         return found?.record.id == id ? found : nil
     }
 
     private func session(key: Int64, only service: String? = nil) throws(SQLiteError) -> StoredSession? {
-        defer { noteDamagedPages() }
+        if let found = try row(key: key, only: service) { return found }
+        guard damage.damage.pages > 0 else { return nil }
+        // Pages that are in memory were compared with their checksums when they were read. So they are read again, to
+        // see whether a damaged one is on the way to the session.
+        connection.forgetPages()
+        var damagedPages = 0
+        if let found = try row(key: key, only: service, &damagedPages) { return found }
+        guard damagedPages == 0 else { throw .damage(doing: "looking for a session") }
+        return nil
+    }
+
+    private func row(key: Int64, only service: String?) throws(SQLiteError) -> StoredSession? {
+        var damagedPages = 0
+        return try row(key: key, only: service, &damagedPages)
+    }
+
+    /// - Parameter damagedPages: gets the number of damaged pages that were read.
+    private func row(
+        key: Int64, only service: String?, _ damagedPages: inout Int
+    ) throws(SQLiteError) -> StoredSession? {
+        let found: (session: StoredSession?, damaged: Int)?
         do throws(SQLiteError) {
             try selectSession.bind(1, key)
             defer { selectSession.reset() }
-            return try selectSession.step() ? try session(on: selectSession, only: service).session : nil
-        } catch  where error.primaryCode == SQLITE_CORRUPT {
-            damage.note("The pages of the session with the key \(key) are damaged (\(error)); it cannot be read.")
-            return nil
+            found = try selectSession.step() ? try session(on: selectSession, only: service) : nil
+            damagedPages = noteDamagedPages()
+        } catch  where error.isDamage {
+            damagedPages = noteDamagedPages()
+            // SQLite may notice what no checksum tells.
+            if damagedPages == 0 { damage.note("A session cannot be read: \(error).") }
+            throw error
         }
+        guard let found else { return nil }
+        guard let session = found.session else { throw .damage(doing: "reading the session with the key \(key)") }
+        return session
     }
 
     /// Nil when the file does not name the flows of all its journeys.
     func usedFlows() throws(SQLiteError) -> [UsedFlow]? {
-        defer { noteDamagedPages() }
+        try strictly { () throws(SQLiteError) in try storedFlows() }
+    }
+
+    private func storedFlows() throws(SQLiteError) -> [UsedFlow]? {
         guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
         let rows = try connection.prepare("SELECT flow, version, states FROM flows")
         var flows: [UsedFlow] = []
@@ -64,23 +95,43 @@ struct SessionReader {
     }
 
     /// Reads each session by itself, so that a damaged one hides no other. See ``SessionStore/sessions(ofUser:)``.
+    ///
+    /// - Throws: ``SQLiteError/isDamage`` when the index of users is damaged.
     func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
-        defer { noteDamagedPages() }
         var keys: [Int64] = []
-        do throws(SQLiteError) {
+        try strictly { () throws(SQLiteError) in
             try selectUser.bind(1, userID)
             defer { selectUser.reset() }
             while try selectUser.step() { keys.append(selectUser.int64(0)) }
-        } catch  where error.primaryCode == SQLITE_CORRUPT {
-            damage.note("The index of users is damaged (\(error)); sessions of a user may be missing.")
         }
         var found: [StoredSession] = []
         for key in keys {
-            guard let session = try session(key: key, only: UserService.key.name), session.record.userID == userID
-            else { continue }
-            found.append(session)
+            do throws(SQLiteError) {
+                guard let session = try session(key: key, only: UserService.key.name), session.record.userID == userID
+                else { continue }
+                found.append(session)
+            } catch  where error.isDamage {}
         }
         return found
+    }
+
+    /// See ``SessionStore/overdueTasks(now:limit:)``.
+    func overdueTasks(now: Int64, limit: Int) throws(SQLiteError) -> [StoredTask] {
+        try strictly { () throws(SQLiteError) in try tasks.overdue(now: now, limit: limit) }
+    }
+
+    func tasks(_ query: TaskQuery) throws(SQLiteError) -> [StoredTask] {
+        try strictly { () throws(SQLiteError) in try tasks.page(query) }
+    }
+
+    /// Reads what can be made anew (``DerivedObject``): a damaged page, which may hide rows, is an error.
+    private func strictly<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+        connection.refuseDamagedPages()
+        defer {
+            connection.refuseDamagedPages(false)
+            noteDamagedPages()
+        }
+        return try body()
     }
 
     // MARK: In the order of keys
@@ -129,8 +180,8 @@ struct SessionReader {
 
     // MARK: Rows
 
-    /// Returns the session in a statement's current row, and the number of damaged parts: the row, or documents, which
-    /// are then missing in the session. While the statement stays on the row, all reads are of one state.
+    /// Returns the session in a statement's current row, and the number of damaged parts: the row, or documents. While
+    /// the statement stays on the row, all reads are of one state.
     ///
     /// - Parameter name: of the only service whose document is read; `nil` for all.
     private func session(
@@ -144,16 +195,16 @@ struct SessionReader {
         services.reserveCapacity(stored.services.count)
         var damaged = 0
         let seal = stored.isSealed ? keys.map { SessionSeal($0, of: stored.id) } : nil
-        if !stored.openLabels(with: seal) {
-            damage.note("The labels of \(stored.id) are damaged and left out.")
-            damaged += 1
+        guard stored.openLabels(with: seal) else {
+            damage.note("The labels of \(stored.id) are damaged; it cannot be read.")
+            return (nil, 1)
         }
         var details = stored.details
         for service in stored.services where name == nil || service.name == name {
-            guard let bytes = try pieces.text(of: service, seal) else {
-                damage.note("The service \(service.name) of \(stored.id) is damaged and left out.")
+            let bytes = try pieces.text(of: service, seal)
+            if bytes == nil {
+                damage.note("The service \(service.name) of \(stored.id) is damaged; it cannot be read.")
                 damaged += 1
-                continue
             }
             if let place = names[service.name] {
                 services.append(service.document(service: place, bytes))
@@ -170,7 +221,12 @@ struct SessionReader {
     }
 
     /// A damaged page may hide rows. The rows that it shows have checksums of their own.
-    private func noteDamagedPages() {
-        for page in connection.takeDamagedPages() { damage.note(page) }
+    ///
+    /// - Returns: how many have been read since the last call.
+    @discardableResult
+    private func noteDamagedPages() -> Int {
+        let pages = connection.takeDamagedPages()
+        for page in pages { damage.note(page) }
+        return pages.count
     }
 }

@@ -1,21 +1,22 @@
 import Sessions
 import Synchronization
 
-/// Counts the damage that is found in a database, and reports it.
+/// Counts the damage that is found in a database, and reports it: each place once, however often it is read.
 final class DamageCount: Sendable {
-    private let rows = Atomic<Int>(0)
-    /// Each page is reported once, however often it is read.
+    private let places = Mutex<Set<String>>([])
     private let pages = Mutex<Set<UInt32>>([])
     let report: @Sendable (String) -> Void
 
     init(report: @escaping @Sendable (String) -> Void) { self.report = report }
 
-    var damage: StoreDamage { StoreDamage(rows: rows.load(ordering: .relaxed), pages: pages.withLock(\.count)) }
+    var damage: StoreDamage { StoreDamage(rows: places.withLock(\.count), pages: pages.withLock(\.count)) }
 
     /// Notes rows that cannot be read, in a sentence.
-    func note(_ sentence: String) {
-        rows.wrappingAdd(1, ordering: .relaxed)
-        report(sentence)
+    ///
+    /// - Parameter place: tells them from others; nil when the sentence does.
+    func note(_ sentence: String, at place: String? = nil) {
+        let isNew = places.withLock { $0.count < Self.mostPlaces && $0.insert(place ?? sentence).inserted }
+        if isNew { report(sentence) }
     }
 
     func note(_ page: UInt32) {
@@ -26,4 +27,5 @@ final class DamageCount: Sendable {
     }
 
     private static let mostPages = 1_024
+    private static let mostPlaces = 8_192
 }

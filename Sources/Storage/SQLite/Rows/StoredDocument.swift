@@ -35,10 +35,11 @@ struct StoredDocument {
         }
     }
 
-    func document(service: UInt16, _ bytes: [UInt8]) -> ServiceDocument {
+    /// - Parameter bytes: nil when they are damaged.
+    func document(service: UInt16, _ bytes: [UInt8]?) -> ServiceDocument {
         ServiceDocument(
-            service: service, birth: birth, revision: revision, createdAt: createdAt, updatedAt: updatedAt, bytes: bytes
-        )
+            service: service, birth: birth, revision: revision, createdAt: createdAt, updatedAt: updatedAt,
+            bytes: bytes ?? [], isDamaged: bytes == nil)
     }
 
     // MARK: Format

@@ -6,7 +6,7 @@ enum TaskRow {
     static let columns = "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed"
 
     /// Reads the current row of a statement that selects ``columns``; nil when it is damaged.
-    private static func task(_ row: SQLiteStatement) -> StoredTask? {
+    static func task(_ row: SQLiteStatement) -> StoredTask? {
         let (number, attempts, attempt) = (row.int64(2), row.int64(5), row.int64(8))
         guard number > 0, attempts > 0, attempt >= 0 else { return nil }
         return StoredTask(

@@ -26,6 +26,10 @@ final class GroupCommit: @unchecked Sendable {
     private let report: @Sendable (String) -> Void
     /// Set from an error of the file until the next transaction that succeeds.
     private let failure = Mutex<Failure?>(nil)
+    /// What cannot be read or written because of damage, as a sentence.
+    private let broken = Mutex<String?>(nil)
+    /// When damaged tables and indexes were last looked for, and how many damaged pages were known then.
+    private var lastMending: (time: SuspendingClock.Instant, pages: Int)?
     private let committedGroups = Atomic<Int>(0)
     /// Held until the last job is done, even when the store has gone before.
     private let lock: FileLock
@@ -54,6 +58,8 @@ final class GroupCommit: @unchecked Sendable {
         self.report = report
         self.open = open
         current = try open()
+        // A full disk, or a lock of another program, is seen when something is written.
+        do throws(SQLiteError) { try checkEnds() } catch {}
     }
 
     /// Why the last transaction failed, or that the file has moved; nil when neither. A full disk does not count:
@@ -67,7 +73,7 @@ final class GroupCommit: @unchecked Sendable {
             return (failure?.sentence, failure?.isProbed == false)
         }
         if isNew { append(Probe()) }
-        return sentence ?? (lock.hasMoved ? Self.moved : nil)
+        return sentence ?? broken.withLock(\.self) ?? (lock.hasMoved ? Self.moved : nil)
     }
 
     private static let moved =
@@ -121,14 +127,65 @@ final class GroupCommit: @unchecked Sendable {
                 // that has met such a page, so the group is halved until those jobs are alone.
                 let middle = part.startIndex + part.count / 2
                 parts += [part[middle...], part[..<middle]]
-            } catch  where error.isOfOneJob {
-                if error.primaryCode == SQLITE_CORRUPT { report("\(error.description), because pages are damaged") }
-                for job in part { job.finish(error) }
             } catch {
-                fail(([part] + parts.reversed()).flatMap(\.self), error)
-                return
+                let error = error.isDamage ? writeAroundDamage(part) : error
+                guard let error else { continue }
+                guard error.isOfOneJob else {
+                    return fail(([part] + parts.reversed()).flatMap(\.self), error)
+                }
+                for job in part { job.finish(error) }
             }
         }
+    }
+
+    /// Tries a job again that has met damage: after what can be made anew has been, and without touching former pieces
+    /// of documents.
+    ///
+    /// - Returns: nil when the job is done.
+    private func writeAroundDamage(_ job: ArraySlice<any WriteJob>) -> SQLiteError? {
+        do throws(SQLiteError) {
+            try mend()
+            let writer = try opened().writer
+            writer.documents.leavesFormer = true
+            defer { writer.documents.leavesFormer = false }
+            try write(job)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Looks for tables and indexes that are damaged and can be made anew, at most once a minute unless there is a
+    /// damaged page that was not known: to look reads all of them.
+    private func mend() throws(SQLiteError) {
+        let writer = try opened().writer
+        writer.noteDamagedPages()
+        let pages = writer.damage.damage.pages
+        if let lastMending, lastMending.pages == pages, lastMending.time + .seconds(60) > .now { return }
+        lastMending = (.now, pages)
+        do throws(SQLiteError) {
+            for name in try writer.mend() { report("\(name) was damaged, and has been made anew.") }
+            lastMending?.pages = writer.damage.damage.pages
+        } catch {
+            current = nil
+            guard error.isDamage else { throw error }
+            setBroken(error.description)
+        }
+        try checkEnds()
+    }
+
+    /// Whether sessions can be created.
+    private func checkEnds() throws(SQLiteError) {
+        if try !opened().writer.checkEnds() { setBroken("no session can be created") }
+    }
+
+    private func setBroken(_ reason: String) {
+        let sentence = "The database is damaged: \(reason). Stop the server and run concierge store repair."
+        let isNew = broken.withLock { broken in
+            defer { broken = broken ?? sentence }
+            return broken == nil
+        }
+        if isNew { report(sentence) }
     }
 
     private func writeOrMakeRoom(_ jobs: ArraySlice<any WriteJob>) throws(SQLiteError) {
@@ -161,6 +218,10 @@ final class GroupCommit: @unchecked Sendable {
             writer.room.isCheckpointDue = false
             // Before the jobs are finished, so that their callers find the file as short as they made it.
             do throws(SQLiteError) { try checkpoints.restartLog() } catch { note(error) }
+        }
+        if writer.mending.isDue {
+            writer.mending.isDue = false
+            do throws(SQLiteError) { try mend() } catch { note(error) }
         }
         for job in jobs { job.finish(nil) }
     }
@@ -277,7 +338,8 @@ final class GroupCommit: @unchecked Sendable {
 extension SQLiteError {
     /// Whether one statement is at fault rather than the file as a whole.
     fileprivate var isOfOneJob: Bool {
-        switch primaryCode {
+        if isDamage { return true }
+        return switch primaryCode {
         case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED,
             SQLITE_PROTOCOL:
             false

@@ -7,11 +7,12 @@ struct SessionWriter {
     let facts: StoreFacts
     let room: FileRoom
     private let names: ServiceNames
-    private let damage: DamageCount
-    private let keys: DocumentKeys?
+    let damage: DamageCount
+    let keys: DocumentKeys?
     private let mostBytes: Int
-    private let documents: DocumentTable
+    let documents: DocumentTable
     let tasks: TaskTable
+    let mending = MendingRequest()
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
     private let updateServices: SQLiteStatement
@@ -65,11 +66,25 @@ struct SessionWriter {
     /// Called before a transaction is committed.
     func prepareCommit() throws(SQLiteError) {
         // What is damaged is not read, so it is not taken off the sum when it goes.
+        noteDamagedPages()
+        if documents.hasLeft { facts[.leaked] = 1 }
         if damage.damage.rows > 0 { facts[.bytesKnown] = 0 }
         try facts.write(with: writeFact)
-        // A page that is written gets a new checksum, so its damage has to be noted now.
-        for page in connection.takeDamagedPages() { damage.note(page) }
         try room.reserve()
+    }
+
+    /// Notes the damaged pages that were met since the last call.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    func noteDamagedPages() -> Int {
+        let pages = connection.takeDamagedPages()
+        for page in pages {
+            damage.note(page)
+            // It gets a new checksum when it is written, and may still be wrong.
+            if connection.isPointerMap(page) { facts[.leaked] = 1 }
+        }
+        return pages.count
     }
 
     /// Commits the facts alone. On a full disk it leaves them to the next commit: the file then says what the last one
@@ -231,7 +246,7 @@ struct SessionWriter {
     /// Moves at most this many pages from the end of the file into free ones, and shortens the file.
     func giveBack(atMost limit: Int) throws(SQLiteError) -> SpaceGivenBack {
         let free = try connection.freePages
-        guard try connection.isIncremental else { return SpaceGivenBack(given: 0, left: free, isPossible: false) }
+        guard try isShrinkable else { return SpaceGivenBack(given: 0, left: free, isPossible: false) }
         // Without a number, or with 0, SQLite would move all of them.
         if free > 0, limit > 0 { try connection.execute("PRAGMA incremental_vacuum(\(limit))") }
         let left = try connection.freePages
@@ -244,10 +259,15 @@ struct SessionWriter {
     /// quarter of the pages in use, and at least a mebibyte.
     func giveBackSurplus() throws(SQLiteError) {
         let free = try connection.freePages
-        guard free > Self.leastKept, try connection.isIncremental else { return }
+        guard free > Self.leastKept, try isShrinkable else { return }
         let used = Int(try connection.number("PRAGMA page_count") ?? 0) - free
         let surplus = free - max(Self.leastKept, used / 4)
         if surplus > 0 { _ = try giveBack(atMost: min(surplus, Self.step)) }
+    }
+
+    /// Pages that nothing refers to any more prevent it: SQLite would have to move them.
+    private var isShrinkable: Bool {
+        get throws(SQLiteError) { facts[.leaked] == 0 ? try connection.isIncremental : false }
     }
 
     /// Commits that come meanwhile wait a few milliseconds for one step.
@@ -256,10 +276,12 @@ struct SessionWriter {
 
     // MARK: Rows
 
-    private func storedRow(of id: SessionID) throws(SQLiteError) -> SessionRow? {
+    func storedRow(of id: SessionID) throws(SQLiteError) -> SessionRow? {
         try bind(id, to: selectSession)
         defer { selectSession.reset() }
-        return try selectSession.step() ? SessionRow(selectSession) : nil
+        guard try selectSession.step() else { return nil }
+        guard let row = SessionRow(selectSession) else { throw .damage(doing: "reading the row of \(id)") }
+        return row
     }
 
     /// Returns the row for a record. Writes the large documents that have changed since the former row.
@@ -290,6 +312,11 @@ struct SessionWriter {
         let old = former.firstIndex { $0.name == name }.map { former.remove(at: $0) }
         var pieces: DocumentPieces?
         if case .beside(let written) = old?.content { pieces = written }
+        if document.isDamaged {
+            // What nobody can read now may be read once it is repaired.
+            guard let old, old.revision == document.revision else { throw .damage(doing: "keeping a document") }
+            return StoredDocument(document, named: name, old.content, isSealed: old.isSealed)
+        }
         guard document.bytes.count > DocumentPieces.longestInRow else {
             if let pieces { try documents.remove(pieces) }
             let bytes = try seal?.seal(document.bytes, named: name) ?? document.bytes
@@ -299,8 +326,9 @@ struct SessionWriter {
             return StoredDocument(document, named: name, .beside(pieces), isSealed: old.isSealed)
         }
         let bytes = try seal?.seal(document.bytes, named: name) ?? document.bytes
+        let place = try documents.put(bytes, over: pieces)
         return StoredDocument(
-            document, named: name, .beside(try documents.put(bytes, over: pieces)), isSealed: seal != nil)
+            document, named: name, place.map { .beside($0) } ?? .inRow(bytes), isSealed: seal != nil)
     }
 
     private func remove(_ document: StoredDocument) throws(SQLiteError) {
@@ -321,8 +349,11 @@ struct SessionWriter {
 }
 
 extension SessionRecord {
+    /// Whether the former row has to be known: for its documents that are beside it, or damaged.
     fileprivate var hasLargeDocuments: Bool {
-        func isLarge(_ document: ServiceDocument) -> Bool { document.bytes.count > DocumentPieces.longestInRow }
+        func isLarge(_ document: ServiceDocument) -> Bool {
+            document.bytes.count > DocumentPieces.longestInRow || document.isDamaged
+        }
         return services.contains(where: isLarge) || details.undeclared.contains { isLarge($0.document) }
     }
 }

@@ -35,6 +35,11 @@ final class StoreFacts: @unchecked Sendable {
         case behindUntil = "behind_until"
         /// 1 in a copy that `store backup` has made: later writes are not in it.
         case restored
+        /// 1 when some tasks may be missing, because the table was damaged: they follow from the journeys.
+        case tasksLost = "tasks_lost"
+        /// 1 when the file has pages that nothing refers to, or is wrong about which page refers to which. Only when the
+        /// file is written anew does it shrink.
+        case leaked
         /// The last key that was copied from the tables of an older version.
         case migrated
     }
@@ -44,12 +49,15 @@ final class StoreFacts: @unchecked Sendable {
     /// The values in the file, where a number without a row is 0.
     private var stored = [Int64](repeating: 0, count: Name.allCases.count)
     private var isRead = false
+    private var isWholeDue = false
     /// Whether this transaction raises the ceiling: a higher revision may only be shown when the ceiling is on the
     /// disk.
     private(set) var isCeilingRaised = false
     private var isWritten = false
     /// The committed ``Name/bytes``, for any thread.
     let documentBytes = Atomic<Int>(0)
+    /// The committed ``Name/tasksLost``, for any thread.
+    let hasLostTasks = Atomic<Bool>(false)
 
     subscript(name: Name) -> Int64 {
         get { values[Self.place(of: name)] }
@@ -66,8 +74,16 @@ final class StoreFacts: @unchecked Sendable {
         }
         if !isRead { values = stored }
         isRead = true
-        documentBytes.store(Int(self[.bytes]), ordering: .relaxed)
+        publish()
     }
+
+    private func publish() {
+        documentBytes.store(Int(self[.bytes]), ordering: .relaxed)
+        hasLostTasks.store(self[.tasksLost] == 1, ordering: .relaxed)
+    }
+
+    /// The file has lost the numbers: the next transaction writes all of them.
+    func forgetStored() { isWholeDue = true }
 
     /// Notes a revision that is about to be given.
     func note(revision: UInt64) {
@@ -84,7 +100,7 @@ final class StoreFacts: @unchecked Sendable {
     func write(with statement: SQLiteStatement) throws(SQLiteError) {
         isWritten = isDue
         guard isWritten else { return }
-        for (place, name) in Name.allCases.enumerated() where stored[place] != values[place] {
+        for (place, name) in Name.allCases.enumerated() where isWholeDue || stored[place] != values[place] {
             try statement.bind(1, name.rawValue)
             try statement.bind(2, values[place])
             try statement.run()
@@ -92,15 +108,19 @@ final class StoreFacts: @unchecked Sendable {
     }
 
     func noteCommit() {
-        if isWritten { stored = values }
+        if isWritten {
+            stored = values
+            isWholeDue = false
+        }
         isCeilingRaised = false
-        documentBytes.store(Int(self[.bytes]), ordering: .relaxed)
+        publish()
     }
 
     /// Whether the file needs the numbers. Nearly every commit changes ``Name/bytes``, and a page more for each would
     /// double what it writes. So they are written with other numbers, or when they have changed by a mebibyte, by which
     /// they may be wrong after a crash.
     private var isDue: Bool {
+        if isWholeDue { return true }
         let bytes = Self.place(of: .bytes)
         return stored.indices.contains { place in
             let difference = (values[place] - stored[place]).magnitude

@@ -5,6 +5,7 @@ final class TaskTable {
     private let connection: SQLiteConnection
     private let facts: StoreFacts
     private let write: SQLiteStatement
+    private let insert: SQLiteStatement
     private let delete: SQLiteStatement
     private let deleteOfSession: SQLiteStatement
     private let select: SQLiteStatement
@@ -14,9 +15,11 @@ final class TaskTable {
     init(_ connection: SQLiteConnection, facts: StoreFacts) throws(SQLiteError) {
         self.connection = connection
         self.facts = facts
-        write = try connection.prepare(
-            "REPLACE INTO tasks (\(TaskRow.columns), ready_at, over_at) "
-                + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)")
+        let values =
+            "INTO tasks (\(TaskRow.columns), ready_at, over_at) "
+            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+        write = try connection.prepare("REPLACE \(values)")
+        insert = try connection.prepare("INSERT OR IGNORE \(values)")
         delete = try connection.prepare("DELETE FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
         deleteOfSession = try connection.prepare("DELETE FROM tasks WHERE session = ?1")
         select = try connection.prepare(
@@ -36,6 +39,30 @@ final class TaskTable {
             case .ended(let id): try remove(id)
             }
         }
+    }
+
+    /// Adds tasks that are not there.
+    func add(_ tasks: [StoredTask]) throws(SQLiteError) {
+        for task in tasks {
+            try put(task, with: insert)
+            facts[.tasks] += Int64(connection.changes)
+        }
+    }
+
+    /// The tasks in front of the first damaged page, and behind the last.
+    func readable() throws(SQLiteError) -> [StoredTask] {
+        var found: [TaskID: StoredTask] = [:]
+        for order in ["ASC", "DESC"] {
+            do throws(SQLiteError) {
+                let rows = try connection.prepare(
+                    "SELECT \(TaskRow.columns) FROM tasks NOT INDEXED "
+                        + "ORDER BY session \(order), journey \(order), number \(order)")
+                while try rows.step() {
+                    if let task = TaskRow.task(rows) { found[task.id] = task }
+                }
+            } catch  where error.isDamage {}
+        }
+        return Array(found.values)
     }
 
     func removeAll(of session: SessionID) throws(SQLiteError) {
@@ -77,7 +104,9 @@ final class TaskTable {
         facts[.tasks] -= Int64(connection.changes)
     }
 
-    private func put(_ task: StoredTask) throws(SQLiteError) {
+    private func put(_ task: StoredTask) throws(SQLiteError) { try put(task, with: write) }
+
+    private func put(_ task: StoredTask, with write: SQLiteStatement) throws(SQLiteError) {
         try TaskRow.bind(task.id, to: write)
         try write.bind(4, Int64(bitPattern: task.id.session.low))
         try write.bind(5, task.name)

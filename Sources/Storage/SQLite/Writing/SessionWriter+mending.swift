@@ -1,0 +1,93 @@
+import CSQLite
+import Sessions
+
+// What is done when damage has failed a write.
+extension SessionWriter {
+    /// Makes anew what is damaged of the tables and indexes that can be (``SQLiteSchema/derived``). Reads all of them.
+    ///
+    /// - Returns: the names of those that were made anew.
+    /// - Throws: when one of them cannot be: then the connection must be closed, since it may know other tables than the
+    ///   file has.
+    func mend() throws(SQLiteError) -> [String] {
+        connection.forgetPages()
+        var made: [String] = []
+        for object in SQLiteSchema.derived where try object.isBroken(in: connection) {
+            try remake(object)
+            made.append(object.name)
+        }
+        noteDamagedPages()
+        return made
+    }
+
+    private func remake(_ object: DerivedObject) throws(SQLiteError) {
+        let rescued = object.name == "tasks" ? try tasks.readable() : []
+        let before = facts.values
+        do throws(SQLiteError) {
+            try connection.transaction { () throws(SQLiteError) in
+                try object.remake(in: connection)
+                facts[.leaked] = 1
+                switch object.name {
+                case "facts":
+                    facts.forgetStored()
+                    try UsedKeys.noteAll(of: keys, connection)
+                // The next start reads all journeys.
+                case "flows": facts[.flowsKnown] = 0
+                case "tasks":
+                    facts[.tasks] = 0
+                    facts[.tasksLost] = 1
+                    try tasks.apply(rescued.map { .begun($0) })
+                default: break
+                }
+                try prepareCommit()
+            }
+        } catch {
+            facts.values = before
+            throw error
+        }
+        facts.noteCommit()
+    }
+
+    /// Finds out whether sessions and large documents can be added, and undoes it. Large documents go to their rows
+    /// from now on if they cannot.
+    ///
+    /// - Returns: false when no session can be created, because the last page of the table is damaged, or the pages
+    ///   that lead to free ones are.
+    func checkEnds() throws(SQLiteError) -> Bool {
+        if try !canBeUndone("INSERT INTO documents VALUES (1 << 57, zeroblob(20000))") { documents.closeEnd() }
+        defer { noteDamagedPages() }
+        return try canBeUndone("INSERT INTO sessions VALUES (\(Int64.max), 0, 0, 0, NULL, 0, zeroblob(20000))")
+    }
+
+    /// False when damage prevents the statement.
+    private func canBeUndone(_ sql: String) throws(SQLiteError) -> Bool {
+        try connection.execute("BEGIN IMMEDIATE")
+        defer { try? connection.execute("ROLLBACK") }
+        do throws(SQLiteError) {
+            try connection.execute(sql)
+            return true
+        } catch  where error.isDamage {
+            return false
+        }
+    }
+
+    /// Adds tasks that were lost, unless they are there.
+    ///
+    /// - Returns: false when a session has changed since its tasks were derived from it.
+    func restore(_ lost: [RestoredTasks]) throws(SQLiteError) -> Bool {
+        var isComplete = true
+        for restored in lost {
+            guard let row = try storedRow(of: restored.session) else { continue }
+            if row.revision == restored.revision {
+                try tasks.add(restored.tasks)
+            } else {
+                isComplete = false
+            }
+        }
+        return isComplete
+    }
+}
+
+/// A request of a reader that has met damage in what can be made anew.
+final class MendingRequest {
+    var isDue = false
+}
