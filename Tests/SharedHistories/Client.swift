@@ -98,8 +98,8 @@ struct Client {
         _ view: SessionView, _ server: SharedServer
     ) throws -> (chain: (chain: Chain, tag: ServiceETag), mirror: Chain) {
         let catalog = server.sessions.catalog
-        let chain = view.document(of: try catalog.service(named: "chain"))
-        let mirror = view.document(of: try catalog.service(named: "mirror"))
+        let chain = try view.document(of: catalog.service(named: "chain"))
+        let mirror = try view.document(of: catalog.service(named: "mirror"))
         return ((Chain(chain.bytes), chain.etag), Chain(mirror.bytes))
     }
 

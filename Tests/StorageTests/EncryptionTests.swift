@@ -298,7 +298,10 @@ struct EncryptionTests {
         let rekey = try StoreRekey(file.path, keys: keys, tell: { _ in })
         #expect(rekey.damaged == 1 && rekey.sessions == 4 && rekey.documents == 11)
         let again = try file.store(services: Self.services, keys: keys)
-        #expect(try await again.page(after: nil, limit: 9).sessions.filter { !$0.record.services.contains(where: \.isDamaged) }.count == 3)
+        let whole = try await again.page(after: nil, limit: 9).sessions.count { session in
+            !session.record.services.contains(where: \.isDamaged)
+        }
+        #expect(whole == 3)
         #expect(try await again.load(ids[1]) != nil)
         await again.close()
     }

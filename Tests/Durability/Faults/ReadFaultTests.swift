@@ -25,7 +25,9 @@ struct ReadFaultTests {
     private static let right = Connection.Session.service(.right)
 
     /// Every third session has a document that lies beside its row.
-    private static func text(_ number: Int) -> String { number.isMultiple(of: 3) ? String(repeating: "x", count: 900) : "" }
+    private static func text(_ number: Int) -> String {
+        number.isMultiple(of: 3) ? String(repeating: "x", count: 900) : ""
+    }
 
     @Test(
         "nothing that exists is shown as a default or as absent, nothing is lost, and the server goes on",

@@ -25,9 +25,8 @@ struct LogInspection {
         do throws(Unreadable) {
             finding = try Self.finding(of: database)
         } catch {
-            throw .unusable(
-                database,
-                reason: "its log cannot be read (\(String(cString: strerror(error.code)))): start again, and look at the disk")
+            let why = String(cString: strerror(error.code))
+            throw .unusable(database, reason: "its log cannot be read (\(why)): start again, and look at the disk")
         }
     }
 
@@ -76,7 +75,8 @@ struct LogInspection {
         let isSound = word(header, 0) & ~1 == 0x377F_0682 && sum == stored
         // With a damaged header SQLite reads no frame. The first frame also says which round of the log it belongs to.
         let salt = isSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
-        return try walk(file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
+        return try walk(
+            file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
     }
 
     /// - Parameter sum: the header's checksum; nil when the header is damaged.
