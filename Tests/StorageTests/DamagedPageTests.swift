@@ -117,7 +117,8 @@ struct DamagedPageTests {
             } catch { refused += 1 }
         }
         // A leaf has some ten sessions, its parent all that follow.
-        if missing < 30 { #expect(refused < 50, "page \(page)") }
+        // Of an inner page it shows what it can, and writes nothing below.
+        if missing < 30, store.trouble == nil { #expect(refused < 50, "page \(page)") }
         await store.close()
     }
 }

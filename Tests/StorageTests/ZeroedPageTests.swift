@@ -63,7 +63,12 @@ struct ZeroedPageTests {
             let image = try SQLiteFile()
             try Files.copy(file.path, to: image.path)
             try Files.write([UInt8](repeating: 0, count: 4_096), to: image.path, at: (page - 1) * 4_096)
-            try await Self.check(image, owner, "page \(page) of \(owner), \(kind)")
+            let place = "page \(page) of \(owner), \(kind)"
+            do {
+                try await Self.check(image, owner, "\(place)")
+            } catch {
+                Issue.record("\(place): \(error)")
+            }
         }
         // The pointer map.
         let image = try SQLiteFile()
@@ -102,7 +107,11 @@ struct ZeroedPageTests {
             #expect(wasThere, place)
             expected[ended] = nil
         }
-        try await checkDerived(store, expected, lost, ended, place)
+        do {
+            try await checkDerived(store, expected, lost, ended, place)
+        } catch {
+            Issue.record("\(place): \(error), after \(reports.all)")
+        }
         await store.close()
         try await checkAgain(image, expected, reports, place)
         #expect(!reports.all.isEmpty, place)

@@ -45,7 +45,19 @@ extension SQLiteConnection {
     /// checksums. VACUUM needs room for two copies of the file, one of them in the log.
     func rewrite() throws(SQLiteError) {
         try reservePageChecksums()
+        try checkLivePages()
+        // VACUUM writes over every page, and reads it first: also damaged ones that nothing refers to any more.
+        refuseDamagedPages(false)
+        defer { refuseDamagedPages() }
         try execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+    }
+
+    /// - Throws: when a page that something refers to is damaged: VACUUM would leave out what it hides, without a word.
+    private func checkLivePages() throws(SQLiteError) {
+        _ = takeDamagedPages()
+        let check = try prepare("PRAGMA integrity_check(1)")
+        while try check.step() {}
+        guard takeDamagedPages().allSatisfy(isPointerMap) else { throw .damage(doing: "reading all pages") }
     }
 
     /// Copies the log to the database, and leaves nothing in it.

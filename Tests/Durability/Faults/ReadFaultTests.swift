@@ -16,7 +16,7 @@ struct ReadFaultTests {
     /// The server reads again after one error, and gives up after three. Each thread counts its own calls.
     static let faults: [Fault] = {
         let isLong = getenv("TORTURE_SECONDS") != nil
-        let numbers = isLong ? Array(1...160) : [2, 5, 11]
+        let numbers = isLong ? Array(1...160) : [6, 9, 14]
         return numbers.flatMap { number in [1, 4].map { Fault(number: number, count: $0) } }
     }()
 
@@ -59,8 +59,10 @@ struct ReadFaultTests {
                 _ = try await process.result()
             } else {
                 let result = try await process.result()
-                #expect(result.status ?? 0 != 0 && fault.count > 1)
-                #expect(result.complaints.contains("sessions.db"), "\(result.complaints)")
+                #expect(result.status ?? 0 != 0)
+                // The first reads are of the program itself.
+                let isOfStore = result.complaints.contains("sessions.db") && fault.count > 1
+                #expect(isOfStore || result.complaints.contains("shared libraries"), "\(result.complaints)")
             }
             let server = try await Server(in: folder)
             let port = server.port
