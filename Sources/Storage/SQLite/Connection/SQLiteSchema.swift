@@ -52,13 +52,16 @@ enum SQLiteSchema {
 
     /// Everything that follows from the table `sessions`, or may be lost: what is damaged of it is made anew
     /// (``DerivedTables``). Tables come before their indexes.
+    ///
+    /// To count rows, `count(*)`, SQLite may read another index than the one that is named.
     static let derived = [
         DerivedObject(name: "facts", sql: facts, probe: "SELECT max(value) FROM facts"),
         DerivedObject(name: "flows", sql: flows, probe: "SELECT sum(length(states)) FROM flows"),
         DerivedObject(name: "tasks", sql: tasks, probe: "SELECT count(*) FROM tasks NOT INDEXED"),
         DerivedObject(
-            name: "tasks_ready", sql: tasksReady, probe: "SELECT count(*) FROM tasks INDEXED BY tasks_ready"),
-        DerivedObject(name: "tasks_over", sql: tasksOver, probe: "SELECT count(*) FROM tasks INDEXED BY tasks_over"),
+            name: "tasks_ready", sql: tasksReady, probe: "SELECT count(ready_at) FROM tasks INDEXED BY tasks_ready"),
+        DerivedObject(
+            name: "tasks_over", sql: tasksOver, probe: "SELECT count(over_at) FROM tasks INDEXED BY tasks_over"),
         DerivedObject(
             name: "sessions_by_user", sql: sessionsByUser,
             probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
