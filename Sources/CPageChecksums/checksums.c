@@ -7,9 +7,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-// A file system (<https://www.sqlite.org/vfs.html>) that is SQLite's own, except that databases read, write, truncate
-// and close through the functions below, and logs and journals read through them. All other files stay SQLite's.
+// A file system (<https://www.sqlite.org/vfs.html>) that is SQLite's own, except that databases read, write, truncate,
+// sync and close through the functions below, and logs and journals read through them. All other files stay SQLite's.
 
 /// A connection notes at most this many damaged pages until they are taken. In a file with more of them, single pages
 /// no longer matter.
@@ -32,6 +33,11 @@ typedef struct {
     bool refuses_damaged;
     uint32_t damaged[MOST_NOTED];
     unsigned damaged_count;
+    /// What the file says of its log, and whether that is known here.
+    cpagechecksums_mark mark;
+    bool is_mark_known;
+    /// The frame up to which a checkpoint may copy.
+    uint32_t copying;
     /// A page with its checksum: the page that SQLite passes must not be changed.
     unsigned char *copy;
 } database_file;
@@ -81,6 +87,54 @@ static void note(database_file *database, uint32_t number) {
     if (database->damaged_count < MOST_NOTED) database->damaged[database->damaged_count++] = number;
 }
 
+// MARK: The mark of the log
+
+enum { MARK_OFFSET = 72, MARK_SIZE = 20 };
+
+/// Salts (8) · frames (4) · copied (4) · kind (1) · the low three bytes of a CRC-32.
+static void encode_mark(const cpagechecksums_mark *mark, unsigned char *bytes) {
+    const uint32_t numbers[2] = {htole32(mark->frames), htole32(mark->copied)};
+    memcpy(bytes, mark->salts, 8);
+    memcpy(bytes + 8, numbers, 8);
+    bytes[16] = mark->kind;
+    const uint32_t sum = htole32(libdeflate_crc32(0, bytes, 17));
+    memcpy(bytes + 17, &sum, 3);
+}
+
+static bool decode_mark(const unsigned char *bytes, cpagechecksums_mark *mark) {
+    const uint32_t sum = htole32(libdeflate_crc32(0, bytes, 17));
+    if (bytes[16] == CPAGECHECKSUMS_MARK_NONE || memcmp(bytes + 17, &sum, 3) != 0) return false;
+    uint32_t numbers[2];
+    memcpy(mark->salts, bytes, 8);
+    memcpy(numbers, bytes + 8, 8);
+    mark->frames = le32toh(numbers[0]);
+    mark->copied = le32toh(numbers[1]);
+    mark->kind = bytes[16];
+    return true;
+}
+
+static int write_mark(sqlite3_file *file) {
+    unsigned char bytes[MARK_SIZE];
+    encode_mark(&database_of(file)->mark, bytes);
+    return database_of(file)->system->xWrite(file, bytes, MARK_SIZE, MARK_OFFSET);
+}
+
+/// Keeps the mark that an earlier connection has left.
+static void learn_mark(sqlite3_file *file) {
+    database_file *database = database_of(file);
+    unsigned char bytes[MARK_SIZE];
+    if (database->is_mark_known) return;
+    database->is_mark_known = true;
+    if (database->system->xRead(file, bytes, MARK_SIZE, MARK_OFFSET) != SQLITE_OK || !decode_mark(bytes, &database->mark))
+        database->mark.kind = CPAGECHECKSUMS_MARK_NONE;
+}
+
+/// Shows SQLite the zeros that its file format demands. Otherwise its copies of page 1 would bring former marks back.
+static void hide_mark(unsigned char *bytes, int count, sqlite3_int64 offset) {
+    if (offset > MARK_OFFSET || offset + count < MARK_OFFSET + MARK_SIZE) return;
+    memset(bytes + (MARK_OFFSET - offset), 0, MARK_SIZE);
+}
+
 // MARK: Methods of a database
 
 /// Reads, and reads again after an error, which may pass.
@@ -123,6 +177,7 @@ static bool is_pointer_map(const database_file *database, uint32_t number) {
 static int read_database(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
     database_file *database = database_of(file);
     int code = read_file(file, bytes, count, offset);
+    hide_mark(bytes, count, offset);
     if (code == SQLITE_OK) read_header(database, bytes, count, offset);
     uint32_t number = page_number(database, count, offset);
     if (number == 0) return code;
@@ -146,14 +201,27 @@ static int write_database(sqlite3_file *file, const void *bytes, int count, sqli
     database_file *database = database_of(file);
     read_header(database, bytes, count, offset);
     uint32_t number = page_number(database, count, offset);
-    if (number != 0) {
+    learn_mark(file);
+    // SQLite has synced the log before it copies the first page.
+    const uint32_t copied = database->copying < database->mark.frames ? database->copying : database->mark.frames;
+    if (database->mark.kind == CPAGECHECKSUMS_MARK_OPEN && copied > database->mark.copied) {
+        database->mark.copied = copied;
+        int code = write_mark(file);
+        if (code != SQLITE_OK) return code;
+    }
+    const bool has_mark = offset == 0 && count >= 512;
+    if (number != 0 || has_mark) {
         if (database->copy == NULL) database->copy = malloc(65536);
         if (database->copy == NULL) return SQLITE_IOERR_NOMEM;
         memcpy(database->copy, bytes, (size_t)count);
-        uint32_t sum = htole32(checksum(database->copy, database->page_size, number));
-        memcpy(database->copy + count - sizeof sum, &sum, sizeof sum);
         bytes = database->copy;
     }
+    if (number != 0) {
+        uint32_t sum = htole32(checksum(database->copy, database->page_size, number));
+        memcpy(database->copy + count - sizeof sum, &sum, sizeof sum);
+    }
+    if (has_mark && database->mark.kind != CPAGECHECKSUMS_MARK_NONE)
+        encode_mark(&database->mark, database->copy + MARK_OFFSET);
     return database->system->xWrite(file, bytes, count, offset);
 }
 
@@ -163,6 +231,26 @@ static int truncate_database(sqlite3_file *file, sqlite3_int64 size) {
     int code = system->xFileSize(file, &end);
     if (code != SQLITE_OK || end <= size + CPAGECHECKSUMS_SPARE) return code;
     return system->xTruncate(file, size + CPAGECHECKSUMS_SPARE);
+}
+
+/// With a log SQLite syncs the database only when it has copied all of the log, and lets the log restart after that. The
+/// mark that says so is on the disk with the same sync.
+static int sync_database(sqlite3_file *file, int flags) {
+    database_file *database = database_of(file);
+    learn_mark(file);
+    const cpagechecksums_mark before = database->mark;
+    int code = SQLITE_OK;
+    if (before.kind == CPAGECHECKSUMS_MARK_OPEN) {
+        database->mark.kind = CPAGECHECKSUMS_MARK_CLOSED;
+        database->mark.copied = before.frames;
+        code = write_mark(file);
+    }
+    if (code == SQLITE_OK) code = database->system->xSync(file, flags);
+    if (code != SQLITE_OK && before.kind == CPAGECHECKSUMS_MARK_OPEN) {
+        database->mark.kind = CPAGECHECKSUMS_MARK_OPEN;
+        (void)write_mark(file);
+    }
+    return code;
 }
 
 static int close_database(sqlite3_file *file) {
@@ -183,6 +271,7 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     database_file *database = database_of(file);
     memset(database, 0, sizeof *database);
     database->system = file->pMethods;
+    database->copying = UINT32_MAX;
     database->methods = *file->pMethods;
     if ((flags & SQLITE_OPEN_MAIN_DB) == 0) {
         database->methods.iVersion = 2;
@@ -195,6 +284,7 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     database->methods.xRead = read_database;
     database->methods.xWrite = write_database;
     database->methods.xTruncate = truncate_database;
+    database->methods.xSync = sync_database;
     database->methods.xClose = close_database;
     file->pMethods = &database->methods;
     return code;
@@ -220,12 +310,17 @@ const char *cpagechecksums_file_system(void) {
 
 // MARK: For connections
 
-/// Returns the open database of a connection; NULL when SQLite's own file system opened it.
-static database_file *database_of_connection(sqlite3 *connection) {
+/// Returns the file of a connection; NULL when SQLite's own file system opened it.
+static sqlite3_file *file_of_connection(sqlite3 *connection) {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (code != SQLITE_OK || file == NULL || file->pMethods == NULL) return NULL;
-    return file->pMethods->xRead == read_database ? database_of(file) : NULL;
+    return file->pMethods->xRead == read_database ? file : NULL;
+}
+
+static database_file *database_of_connection(sqlite3 *connection) {
+    sqlite3_file *file = file_of_connection(connection);
+    return file == NULL ? NULL : database_of(file);
 }
 
 int cpagechecksums_reserve(sqlite3 *connection) {
@@ -256,6 +351,39 @@ bool cpagechecksums_is_pointer_map(sqlite3 *connection, uint32_t page) {
 uint32_t cpagechecksums_take_damaged(sqlite3 *connection) {
     database_file *database = database_of_connection(connection);
     return database == NULL || database->damaged_count == 0 ? 0 : database->damaged[--database->damaged_count];
+}
+
+cpagechecksums_mark cpagechecksums_current_mark(sqlite3 *connection) {
+    sqlite3_file *file = file_of_connection(connection);
+    if (file == NULL) return (cpagechecksums_mark){.kind = CPAGECHECKSUMS_MARK_NONE};
+    learn_mark(file);
+    return database_of(file)->mark;
+}
+
+void cpagechecksums_forget_mark(sqlite3 *connection) {
+    database_file *database = database_of_connection(connection);
+    if (database != NULL) database->is_mark_known = false;
+}
+
+void cpagechecksums_expect_copies(sqlite3 *connection, uint32_t frames) {
+    database_file *database = database_of_connection(connection);
+    if (database != NULL) database->copying = frames;
+}
+
+int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark) {
+    sqlite3_file *file = file_of_connection(connection);
+    if (file == NULL) return SQLITE_OK;
+    database_of(file)->mark = mark;
+    database_of(file)->is_mark_known = true;
+    return write_mark(file);
+}
+
+cpagechecksums_mark cpagechecksums_read_mark(int file) {
+    unsigned char bytes[MARK_SIZE];
+    cpagechecksums_mark mark = {.kind = CPAGECHECKSUMS_MARK_NONE};
+    if (pread(file, bytes, MARK_SIZE, MARK_OFFSET) != MARK_SIZE || !decode_mark(bytes, &mark))
+        mark.kind = CPAGECHECKSUMS_MARK_NONE;
+    return mark;
 }
 
 // MARK: System calls that Swift's C library lacks

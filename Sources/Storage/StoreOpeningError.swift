@@ -12,6 +12,8 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     case older(String, version: Int, known: Int)
     /// A newer version of this program wrote the database.
     case newer(String, version: Int, known: Int)
+    /// The log beside the database belongs to another state of it, or to another database.
+    case foreignLog(String)
     /// Another process uses the database.
     case inUse(String)
     /// The system has no thread left for the store.
@@ -52,6 +54,11 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
         case .newer(let path, let version, let known):
             "\(path) has version \(version) of the tables, and this program knows up to \(known): use a newer program, "
                 + "or another file."
+        case .foreignLog(let path):
+            "\(path)-wal is not the log of this state of \(path): they were copied at different moments, or one is "
+                + "older. Together they would be a mixture, so nothing is started. Restore both from one moment, or a "
+                + "copy made by `concierge store backup`; or move \(path)-wal away to begin with the database alone, "
+                + "without the writes that were only in its own log."
         case .inUse(let path):
             "\(path) is in use by another process: end that process, or name another file."
         case .noThread: "The system has no thread left for the store: raise its limit, or end another process."

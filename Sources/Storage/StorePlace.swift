@@ -12,14 +12,24 @@ package struct StorePlace {
 
     /// The first obstacle to using the place, found without making or changing anything; nil when there is none.
     package var problem: StoreOpeningError? {
-        problemOfDirectory ?? problemOfFile ?? problemOfLog ?? problemOfContent
+        problemOfDirectory ?? problemOfFile ?? problemOfLog ?? problemOfSize ?? problemOfContent
+    }
+
+    /// A start makes a new database under another name, so an empty file is what is left of one.
+    var problemOfSize: StoreOpeningError? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_size == 0 else { return nil }
+        return unusable(
+            "it is empty, and a database never is: restore a backup; or remove it to begin anew, if it never held "
+                + "anything")
     }
 
     /// A log without its database: SQLite would delete the log.
     var problemOfLog: StoreOpeningError? {
         var (database, log) = (stat(), stat())
         // A log of 32 bytes is a header without writes.
-        guard stat(path + "-wal", &log) == 0, log.st_size > 32, stat(path, &database) != 0 || database.st_size == 0
+        guard stat(FileLock.realPath(of: path) + "-wal", &log) == 0, log.st_size > 32,
+            stat(path, &database) != 0 || database.st_size == 0
         else { return nil }
         return unusable(
             "the database is missing or empty, and \(path)-wal beside it has writes that belong to it: put the database "

@@ -127,6 +127,7 @@ struct EncryptionTests {
                 try write.bind(2, blob: row.state)
                 try write.run()
             }
+            try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             let store = try file.store(services: Self.services, keys: keys)
             for id in ids {
                 let services = try #require(try await store.load(id)).record.services

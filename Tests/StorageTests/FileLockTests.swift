@@ -1,7 +1,6 @@
 import CSQLite
 import Glibc
 import Sessions
-import Synchronization
 import Testing
 
 @testable import Storage
@@ -32,14 +31,14 @@ struct FileLockTests {
         let file = try SQLiteFile()
         await (try file.store()).close()
         #expect(chmod(file.path, 0o666) == 0)
-        let said = Mutex<[String]>([])
-        let store = try SQLiteStore(
-            path: file.path, services: [], report: { line in said.withLock { $0.append(line) } })
+        let reports = Reports()
+        var warnings: [String] = []
+        let store = try SQLiteStore(path: file.path, services: [], report: reports.add, warn: { warnings.append($0) })
         for name in Files.names(in: file.folder) where name.hasPrefix("sessions.db") {
             var facts = stat()
             #expect(stat("\(file.folder)/\(name)", &facts) == 0 && facts.st_mode & 0o007 == 0, "\(name)")
         }
-        #expect(said.withLock { $0.first?.contains("had mode 666") } == true)
+        #expect(warnings.first?.contains("had mode 666") == true && reports.all == [])
         await store.close()
     }
 

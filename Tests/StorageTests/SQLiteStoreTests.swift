@@ -94,7 +94,8 @@ struct SQLiteStoreTests {
             await store.close()
         }
         let connection = try SQLiteConnection(file.path, .write)
-        try connection.execute("UPDATE documents SET piece = zeroblob(600)")
+        let copyLog = "PRAGMA wal_checkpoint(TRUNCATE)"
+        try connection.execute("UPDATE documents SET piece = zeroblob(600); \(copyLog)")
         var store = try file.store()
         for _ in 0..<3 {
             let services = try #require(try await store.load(id)).record.services
@@ -102,7 +103,7 @@ struct SQLiteStoreTests {
         }
         #expect(store.damage.rows == 1)
         await store.close()
-        try connection.execute("UPDATE sessions SET expires_at = expires_at + 1 WHERE key = \(id.key)")
+        try connection.execute("UPDATE sessions SET expires_at = expires_at + 1 WHERE key = \(id.key); \(copyLog)")
         store = try file.store()
         for _ in 0..<3 { #expect(await Self.isDamaged { () throws(StoreError) in _ = try await store.load(id) }) }
         #expect(try await store.page(after: nil, limit: 10).sessions.map(\.record.id) == [other])

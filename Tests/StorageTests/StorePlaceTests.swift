@@ -12,7 +12,8 @@ struct StorePlaceTests {
         ("folder//", "it is a directory: name a file in it, such as F/folder/concierge.db."),
         ("missing/", "this is the name of a directory: name a file in it, such as F/missing/concierge.db."),
         ("text", "it is not an SQLite database: name another file"),
-        ("text/new.db", "F/text is not a directory"), ("empty", nil), ("pipe", "it is not an ordinary file"),
+        ("text/new.db", "F/text is not a directory"), ("empty", "it is empty, and a database never is"),
+        ("pipe", "it is not an ordinary file"),
     ]
 
     @Test("an obstacle is described in a sentence, and the check makes no file", arguments: places)

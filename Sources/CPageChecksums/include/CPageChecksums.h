@@ -51,6 +51,46 @@ bool cpagechecksums_is_pointer_map(sqlite3 *connection, uint32_t page);
 /// none.
 uint32_t cpagechecksums_take_damaged(sqlite3 *connection);
 
+/// What a database says of its log, in the last reserved bytes of the file's header (72 to 91), which SQLite leaves alone:
+/// <https://www.sqlite.org/fileformat2.html#the_database_header>. SQLite sees zeros there, and page checksums are of
+/// those. The mark belongs to the file: a page 1 that SQLite writes gets it, too.
+typedef struct {
+    /// The round of the log, as the log's header has it.
+    uint8_t salts[8];
+    /// The frames that have to be in the log.
+    uint32_t frames;
+    /// Pages of frames up to this one may be in the database.
+    uint32_t copied;
+    uint8_t kind;
+} cpagechecksums_mark;
+
+enum {
+    /// The file says nothing of its log.
+    CPAGECHECKSUMS_MARK_NONE,
+    /// Some log may be there, and nothing was acknowledged that is only in it.
+    CPAGECHECKSUMS_MARK_OPENING,
+    /// The log has these frames.
+    CPAGECHECKSUMS_MARK_OPEN,
+    /// The database has all of the log, which may restart. A sync of the database by SQLite turns `OPEN` into this.
+    CPAGECHECKSUMS_MARK_CLOSED
+};
+
+/// The mark of a connection's database.
+cpagechecksums_mark cpagechecksums_current_mark(sqlite3 *connection);
+
+/// Makes the connection read the mark again.
+void cpagechecksums_forget_mark(sqlite3 *connection);
+
+/// Announces up to which frame the next checkpoints may copy; all of them when nothing is announced. The mark says so
+/// before the first page is copied.
+void cpagechecksums_expect_copies(sqlite3 *connection, uint32_t frames);
+
+/// Writes the mark, without a sync. Returns SQLite's result code.
+int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark);
+
+/// The mark of a file that is not open in SQLite.
+cpagechecksums_mark cpagechecksums_read_mark(int file);
+
 /// Makes the kernel start writing a file's changed pages to the disk (sync_file_range(2)). Swift's C library lacks it.
 void cpagechecksums_start_writeback(int file);
 

@@ -27,6 +27,8 @@ package struct StoreBackup {
             // A server that starts on this copy has lost all writes since.
             if source.version == SQLiteSchema.version {
                 try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1), ('bytes_known', 0)")
+                // A copy has no log, and none that is found beside it belongs to it.
+                try copy.write(LogMark(.closed, .none))
             }
         } catch {
             throw StoreBackupError.failed(target, reason: error.description)

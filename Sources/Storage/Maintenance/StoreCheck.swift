@@ -28,6 +28,7 @@ package struct StoreCheck {
         var check = StoreCheck(keys: keys, tell: tell)
         try StoreFile.read(path) { (file) throws(SQLiteError) in
             let connection = file.connection
+            if let finding = file.log.finding { check.found(finding) }
             check.part("the pages") { (check) throws(SQLiteError) in try check.checkPages(connection) }
             check.part("the sessions") { (check) throws(SQLiteError) in try check.checkSessions(connection) }
             // Every page that can be reached has been read by now.

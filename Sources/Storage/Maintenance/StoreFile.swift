@@ -9,15 +9,18 @@ struct StoreFile {
     let connection: SQLiteConnection
     /// The version of the tables.
     let version: Int
+    /// The log beside the database, compared with what the database says of it.
+    let log: LogStanding
 
     /// - Parameter isCurrent: whether the tables must be those of this program's version.
     /// - Throws: ``StoreOpeningError``.
     init(_ path: String, isCurrent: Bool) throws {
         guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
         if let problem = StorePlace(path).problemOfKind { throw problem }
-        guard Self.size(of: path) > 0 else { throw StoreOpeningError.unfinished(path) }
+        if let problem = StorePlace(path).problemOfSize { throw problem }
         do {
             connection = try SQLiteConnection(path, .read)
+            log = try Self.standing(of: connection, path)
             guard let found = try SQLiteSchema.version(of: connection, path) else {
                 throw StoreOpeningError.unfinished(path)
             }
@@ -33,6 +36,20 @@ struct StoreFile {
         guard version == known || !isCurrent else {
             throw StoreOpeningError.older(path, version: version, known: known)
         }
+    }
+
+    /// - Throws: ``StoreOpeningError/foreignLog(_:)``.
+    private static func standing(of connection: SQLiteConnection, _ path: String) throws -> LogStanding {
+        let pageSize = Int(try connection.number("PRAGMA page_size") ?? 0)
+        // A running server may begin a new round between the two reads.
+        var standing = LogStanding(connection.freshLogMark, LogInspection(of: path, pageSize: pageSize))
+        for _ in 0..<4 where standing.verdict != .sound {
+            standing = LogStanding(connection.freshLogMark, LogInspection(of: path, pageSize: pageSize))
+        }
+        guard standing.verdict != .foreign, standing.verdict != .former else {
+            throw StoreOpeningError.foreignLog(path)
+        }
+        return standing
     }
 
     /// Runs `body` in one transaction, so that everything it reads is of one state. The log cannot restart meanwhile.

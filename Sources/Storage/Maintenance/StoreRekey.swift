@@ -25,19 +25,16 @@ package struct StoreRekey {
         _ path: String, keys: DocumentKeys, batch: Int = 500, tell: @escaping @Sendable (String) -> Void,
         step: () throws -> Void = {}
     ) throws {
-        _ = try StoreFile(path, isCurrent: true)
+        let log = try StoreFile(path, isCurrent: true).log
         let lock = try FileLock(on: path, makesFile: false)
         defer { lock.release() }
-        // A server notes what a damaged log has lost before it reads it, and this would empty the log.
-        guard try LogInspection(of: path).finding == .sound else {
-            throw StoreOpeningError.unusable(
-                path, reason: "the end of its log is missing or damaged: start the server on it once, and end it")
-        }
+        try log.require(path)
         do {
             let connection = try SQLiteConnection(path, .write, under: lock)
             try UsedKeys.check(connection, path, against: keys)
             // Overwrites what is deleted. FULL: what comes later relies on what came before.
             try connection.execute("PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
+            try connection.markOpening()
             try UsedKeys.note(keys.first, connection)
             try step()
             let damage = DamageCount(report: tell)

@@ -9,11 +9,13 @@ package struct StoreVacuum {
     /// - Throws: ``StoreOpeningError``; ``StoreOpeningError/inUse(_:)`` when a server uses the file: then only the
     ///   server may write to it, and has to be asked.
     package init(_ path: String) throws {
-        _ = try StoreFile(path, isCurrent: false)
+        let log = try StoreFile(path, isCurrent: false).log
         let lock = try FileLock(on: path, makesFile: false)
         defer { lock.release() }
+        try log.require(path)
         do {
             let connection = try SQLiteConnection(path, .write, under: lock)
+            try connection.markOpening()
             let before = try connection.freePages
             let hasLeaked = try connection.hasLeakedPages
             isRewritten = try !connection.isIncremental || !connection.hasPageChecksums || hasLeaked
@@ -62,7 +64,8 @@ extension SQLiteConnection {
 
     /// Copies the log to the database, and leaves nothing in it.
     func emptyLog(of path: String) throws {
-        guard try number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+        try lock?.holdIndex()
+        guard try emptyLog() else {
             throw StoreOpeningError.unusable(path, reason: "another program reads it, so its log cannot be emptied")
         }
     }

@@ -33,11 +33,12 @@ package final class SQLiteStore: FileStore {
     ///   - keys: encrypt documents and labels; without them both are stored as they are.
     ///   - progress: is called with sentences while the tables of an older version are copied.
     ///   - report: is called with a sentence for the log about damage and other trouble.
+    ///   - warn: the same about what is harmless by now.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
         mostBytes: Int = .max, keys: DocumentKeys? = nil, progress: (String) -> Void = { _ in },
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        report: @escaping @Sendable (String) -> Void = { _ in }, warn: (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
         let lock = try FileLock(on: path)
@@ -48,29 +49,34 @@ package final class SQLiteStore: FileStore {
         let facts = StoreFacts()
         self.facts = facts
         self.mostBytes = mostBytes
-        let log = try LogInspection(of: path).finding
-        let copy = if case .damaged = log { LogInspection.keepCopy(of: path + "-wal") } else { nil as String? }
+        let log = LogStanding(try LogMark(of: lock.descriptor), try LogInspection(of: path))
+        guard log.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
+        let copy = log.keepCopy(of: lock.logPath)
         do {
             let first = try Self.opened(path, under: lock)
             try DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval).mend()
             try UsedKeys.check(first, path, against: keys)
+            try lock.holdIndex()
+            try first.markOpening(lost: log.lostFrames)
             if let keys { try UsedKeys.note(keys.first, first) }
-            Self.closeToOthers(path, report)
+            Self.closeToOthers(path, report, warn)
             let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
             try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
             try writer.countBytes()
-            let mayBeTorn = facts.mayHaveLostResponses
+            // When responses come before the sync, a power cut may damage more than the last transaction.
+            let mayBeTorn = facts.mayHaveLostResponses && log.isLikeAfterPowerCut && !facts.isSameBoot
             facts.beginRun(
-                isLogSuspect: log != .sound, touchInterval: touchInterval, answersFirst: durability != .commit)
+                isLogSuspect: log.hasLost(sinceBoot: facts.isSameBoot), touchInterval: touchInterval,
+                answersFirst: durability != .commit)
             try writer.commitFacts()
-            if case .damaged(let frame) = log, !mayBeTorn {
-                report(
-                    "The log of the database is damaged at frame \(frame): acknowledged writes are lost. "
-                        + (copy.map { "A copy of the log is \($0). " } ?? "The log could not be copied. ")
-                        + "Entity tags continue above all that may have been given.")
-            } else if let copy {
-                // When responses come before the sync, a power cut may damage more than the last transaction.
+            if let sentence = log.report(copy: copy), !mayBeTorn {
+                report(sentence)
+            } else if let copy, log.isOfUse {
                 unlink(copy)
+            }
+            try Self.beginLog(first)
+            if case .former = log.verdict, let copy {
+                warn("The log beside the database was an older one, all of which the database has. It is \(copy) now.")
             }
             count = Atomic(Int(facts[.sessions]))
             let recovery = Recovery(facts)
@@ -93,7 +99,6 @@ package final class SQLiteStore: FileStore {
                 try connection.execute(Self.readerCache)
                 return try SessionReader(connection, names: names, recovery: recovery, damage: damaged, keys: keys)
             }
-            try lock.holdIndex()
             // The last connection to close would copy the whole log, so this one lives until there are others.
             withExtendedLifetime(first) {}
         } catch let error as SQLiteError {
@@ -102,17 +107,29 @@ package final class SQLiteStore: FileStore {
         guard DetachedThread.start("store writer", commits.run) else { throw StoreOpeningError.noThread }
     }
 
+    /// Begins with an empty log: so the database itself has what the start has noted.
+    private static func beginLog(_ connection: SQLiteConnection) throws(SQLiteError) {
+        do throws(SQLiteError) {
+            if try connection.emptyLog() { return }
+        } catch  where error.primaryCode == SQLITE_FULL {}
+        // A reader of another process prevents it, or a full disk.
+        try connection.markCommit()
+    }
+
     /// Other users of this machine must not read sessions. What the group may do is the operator's choice.
-    private static func closeToOthers(_ path: String, _ report: (String) -> Void) {
+    private static func closeToOthers(_ path: String, _ report: (String) -> Void, _ warn: (String) -> Void) {
         let others: mode_t = 0o007
         for file in [path, path + "-wal", path + "-shm"] {
             var facts = stat()
             guard stat(file, &facts) == 0, facts.st_mode & others != 0 else { continue }
             let mode = String(facts.st_mode & 0o777, radix: 8)
             let isClosed = chmod(file, facts.st_mode & 0o770) == 0
-            report(
-                "\(file) had mode \(mode), which opens it to every user of this machine. "
-                    + (isClosed ? "It is closed to them now." : "It could not be closed to them; do so yourself."))
+            let sentence = "\(file) had mode \(mode), which opens it to every user of this machine. "
+            if isClosed {
+                warn(sentence + "It is closed to them now.")
+            } else {
+                report(sentence + "It could not be closed to them; do so yourself.")
+            }
         }
     }
 

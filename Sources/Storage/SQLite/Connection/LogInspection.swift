@@ -17,28 +17,43 @@ struct LogInspection {
         case damaged(frame: Int)
     }
 
-    let finding: Finding
+    /// What SQLite reads from a log.
+    struct Content: Equatable {
+        let round: LogRound
+        /// The frames up to the end of the last whole transaction.
+        let frames: Int
+    }
 
-    /// - Parameter database: the path of the database beside the log. A missing log is sound.
+    let finding: Finding
+    /// Nil when there is no log, or its header is damaged.
+    let content: Content?
+
+    /// - Parameters:
+    ///   - database: the path of the database beside the log. A missing log is sound.
+    ///   - pageSize: nil to read it from the database, which drops locks that SQLite holds for this process.
     /// - Throws: ``StoreOpeningError`` when the log cannot be read: nothing is known of it then.
-    init(of database: String) throws(StoreOpeningError) {
+    init(of database: String, pageSize: Int? = nil) throws(StoreOpeningError) {
         do throws(Unreadable) {
-            finding = try Self.finding(of: database)
+            let log = try Self.opened(FileLock.realPath(of: database) + "-wal")
+            defer { if log >= 0 { close(log) } }
+            let pageSize = try pageSize ?? Self.pageSize(of: database)
+            (finding, content) = log >= 0 ? try Self.inspect(log, pageSize: pageSize) : (.sound, nil)
         } catch {
             let why = String(cString: strerror(error.code))
             throw .unusable(database, reason: "its log cannot be read (\(why)): start again, and look at the disk")
         }
     }
 
-    private static func finding(of database: String) throws(Unreadable) -> Finding {
-        let (file, log) = (try opened(database), try opened(database + "-wal"))
-        defer { for file in [file, log] where file >= 0 { close(file) } }
-        guard file >= 0, log >= 0 else { return .sound }
-        // The log's header has the page size as well, but may be damaged. 1 stands for 65,536.
+    /// The log's header has it as well, but may be damaged. 0 when there is no database.
+    private static func pageSize(of database: String) throws(Unreadable) -> Int {
+        let file = try opened(database)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
         var head = [UInt8](repeating: 0, count: 18)
-        guard try read(file, &head, at: 0) == head.count else { return .sound }
+        guard try read(file, &head, at: 0) == head.count else { return 0 }
         let size = Int(head[16]) << 8 | Int(head[17])
-        return try inspect(log, pageSize: size == 1 ? 65_536 : size)
+        // 1 stands for 65,536.
+        return size == 1 ? 65_536 : size
     }
 
     /// The value of `errno`.
@@ -62,12 +77,12 @@ struct LogInspection {
         throw Unreadable(code: code)
     }
 
-    private static let headerSize = 32
-    fileprivate static let frameHeaderSize = 24
+    static let headerSize = 32
+    static let frameHeaderSize = 24
 
-    private static func inspect(_ file: Int32, pageSize: Int) throws(Unreadable) -> Finding {
+    private static func inspect(_ file: Int32, pageSize: Int) throws(Unreadable) -> (Finding, Content?) {
         var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
-        guard pageSize >= 512, try read(file, &header, at: 0) == header.count else { return .sound }
+        guard pageSize >= 512, try read(file, &header, at: 0) == header.count else { return (.sound, nil) }
         let isBigEndian = word(header, 0) & 1 == 1
         var sum = LogChecksum(isBigEndian: isBigEndian)
         header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
@@ -75,14 +90,17 @@ struct LogInspection {
         let isSound = word(header, 0) & ~1 == 0x377F_0682 && sum == stored
         // With a damaged header SQLite reads no frame. The first frame also says which round of the log it belongs to.
         let salt = isSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
-        return try walk(
+        let (finding, frames) = try walk(
             file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
+        let round = header.withUnsafeBytes { LogRound(UnsafeRawBufferPointer(rebasing: $0[16..<24])) }
+        return (finding, isSound ? Content(round: round, frames: frames) : nil)
     }
 
     /// - Parameter sum: the header's checksum; nil when the header is damaged.
+    /// - Returns: also the number of frames up to the end of the last whole transaction.
     private static func walk(
         _ file: Int32, pageSize: Int, salt: (UInt32, UInt32), sum start: LogChecksum?, isBigEndian: Bool
-    ) throws(Unreadable) -> Finding {
+    ) throws(Unreadable) -> (Finding, frames: Int) {
         let size = frameHeaderSize + pageSize
         let perRead = max(1, (1 << 20) / size)
         var buffer = [UInt8](repeating: 0, count: size * perRead)
@@ -92,10 +110,10 @@ struct LogInspection {
         // The sums from which the next frame may continue: the computed and the stored sum of the frame before it,
         // since either may be damaged.
         var before = start.map { [$0] } ?? []
-        var frame = 0
+        var (frame, committed) = (0, 0)
         while true {
             let read = try read(file, &buffer, at: headerSize + frame * size)
-            guard read >= size else { return hasEnd ? .torn : .sound }
+            guard read >= size else { return (hasEnd ? .torn : .sound, committed) }
             for place in 0..<read / size {
                 let offset = place * size
                 let isOfRound = (word(buffer, offset + 8), word(buffer, offset + 12)) == salt
@@ -110,11 +128,13 @@ struct LogInspection {
                 }
                 let matches = sums.contains(stored)
                 if let firstBad {
-                    if matches, hasEnd { return .damaged(frame: firstBad) }
+                    if matches, hasEnd { return (.damaged(frame: firstBad), committed) }
                     if matches { hasEnd = isEnd }
                 } else if !matches || !isOfRound {
                     firstBad = frame + place
                     hasEnd = (matches || isOfRound) && isEnd
+                } else if isEnd {
+                    committed = frame + place + 1
                 }
                 before = matches ? [stored] : sums.prefix(1) + [stored]
             }
@@ -126,11 +146,25 @@ struct LogInspection {
         bytes.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
     }
 
+    /// Moves a log away that must not be applied.
+    ///
+    /// - Returns: its new path; nil when there is none.
+    static func setAside(_ path: String) -> String? {
+        guard access(path, F_OK) == 0 else { return nil }
+        let place = nameOfCopy(of: path)
+        if rename(path, place) == 0 { return place }
+        // Its content would be mixed into the database.
+        unlink(path)
+        return nil
+    }
+
+    private static func nameOfCopy(of path: String) -> String { "\(path).damaged-\(time(nil))" }
+
     /// Copies a log, for a later look at its content.
     ///
     /// - Returns: the path of the copy; nil when it could not be made.
     static func keepCopy(of path: String) -> String? {
-        let copy = "\(path).damaged-\(time(nil))"
+        let copy = nameOfCopy(of: path)
         let source = open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { return nil }
         defer { close(source) }

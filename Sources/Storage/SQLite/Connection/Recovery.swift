@@ -40,6 +40,7 @@ extension StoreFacts {
         let mayHaveLost = isLogSuspect || mayHaveLostResponses || self[.restored] == 1
         if mayHaveLost { raiseFloor() }
         self[.restored] = 0
+        self[.boot] = FileIdentity.boot
         self[.running] = touchInterval + Self.timeToTell
         self[.answersFirst] = answersFirst ? 1 : 0
     }
@@ -47,6 +48,10 @@ extension StoreFacts {
     /// Before ``beginRun(isLogSuspect:touchInterval:answersFirst:)``: whether the last run sent responses before the
     /// sync and did not end in order.
     var mayHaveLostResponses: Bool { self[.running] > 0 && self[.answersFirst] == 1 }
+
+    /// Before ``beginRun(isLogSuspect:touchInterval:answersFirst:)``: whether this machine runs since before the last
+    /// run. Then the page cache has kept everything that the last run wrote, synced or not.
+    var isSameBoot: Bool { self[.boot] != 0 && self[.boot] == FileIdentity.boot }
 
     /// In milliseconds: a use reaches the store with the next sweep, in its turn.
     static let timeToTell: Int64 = 5_000

@@ -194,6 +194,11 @@ struct SQLiteError: Error, CustomStringConvertible {
         description = "\(doing): \(sentence) (SQLite code \(code))"
     }
 
+    init(code: Int32, sentence: String) {
+        self.code = code
+        description = sentence
+    }
+
     /// SQLITE_READONLY_DBMOVED, a macro that Swift does not see.
     static func moved(doing: String) -> SQLiteError { SQLiteError(code: SQLITE_READONLY | 4 << 8, doing: doing) }
 

@@ -29,6 +29,9 @@ package struct FileIdentity: Hashable, Sendable {
         "\(Self.bootID)-\(String(device, radix: 16))-\(String(inode, radix: 16))"
     }
 
+    /// A number for the time since the machine was started; 0 when it is unknown.
+    static let boot = bootID.utf8.reduce(Int64(0)) { ($0 &* 31 &+ Int64($1)) & .max }
+
     /// random(4): generated at boot.
     private static let bootID: String = {
         var bytes = [UInt8](repeating: 0, count: 36)

@@ -9,12 +9,13 @@ import Synchronization
 /// another one in its place, the next server would otherwise open the first server's log as its own.
 final class FileLock: Sendable {
     private let path: String
+    /// SQLite finds the log by this name.
+    let logPath: String
     private let database: LockedFile
     /// Nil until the index exists.
     private let index: Mutex<LockedFile?>
 
-    /// - Parameter makesFile: whether to make an empty file when there is none. SQLite would make one that everybody
-    ///   may read.
+    /// - Parameter makesFile: whether to make a database when there is none.
     /// - Throws: ``StoreOpeningError``.
     init(on path: String, makesFile: Bool = true) throws(StoreOpeningError) {
         self.path = path
@@ -27,8 +28,10 @@ final class FileLock: Sendable {
         }
         // The index is locked first, so that no file is made beside the index of another server.
         index = Mutex(try Self.index(of: path))
-        if let problem = StorePlace(path).problemOfLog { throw problem }
-        database = try Self.lock(path, of: path, flags: makesFile ? O_CREAT : 0)
+        if let problem = StorePlace(path).problemOfLog ?? StorePlace(path).problemOfSize { throw problem }
+        if makesFile { try NewDatabase.make(path) }
+        database = try Self.lock(path, of: path)
+        logPath = Self.realPath(of: path) + "-wal"
     }
 
     /// Locks the index, once SQLite has made the one that it uses.
@@ -52,6 +55,23 @@ final class FileLock: Sendable {
             guard let index else { return }
             var none: UInt32 = 0
             pwrite(index.descriptor, &none, MemoryLayout.size(ofValue: none), 96)
+        }
+    }
+
+    /// The round and the length of the log, in frames, as the index has them; nil before ``holdIndex()``.
+    ///
+    /// The offsets are those of `WalIndexHdr`: <https://www.sqlite.org/walformat.html#the_wal_index_header>. A round that
+    /// has not begun has no frames, and the salts that its header will get.
+    var indexedLog: (round: LogRound, frames: Int)? {
+        index.withLock { index in
+            var header = [UInt8](repeating: 0, count: 24)
+            guard let index, pread(index.descriptor, &header, header.count, 16) == header.count else { return nil }
+            return header.withUnsafeBytes { bytes in
+                (
+                    LogRound(UnsafeRawBufferPointer(rebasing: bytes[16..<24])),
+                    Int(bytes.loadUnaligned(fromByteOffset: 0, as: UInt32.self))
+                )
+            }
         }
     }
 
@@ -82,14 +102,17 @@ final class FileLock: Sendable {
         return try lock(index, of: path)
     }
 
-    /// The index lies beside the file itself, not beside a symbolic link to it.
-    private static func indexPath(of path: String) -> String {
+    /// The log and its index lie beside the file itself, not beside a symbolic link to it.
+    static func realPath(of path: String) -> String {
         let real = realpath(path, nil)
         defer { free(real) }
-        return (real.map { String(cString: $0) } ?? path) + "-shm"
+        return real.map { String(cString: $0) } ?? path
     }
 
-    private static func lock(
+    private static func indexPath(of path: String) -> String { realPath(of: path) + "-shm" }
+
+    /// - Parameter flags: for open(2), beside those that a lock needs.
+    static func lock(
         _ file: String, of path: String, flags: Int32 = 0
     ) throws(StoreOpeningError) -> LockedFile {
         do {

@@ -20,6 +20,8 @@ final class Checkpoints {
     /// While it stands on a row, its connection keeps a snapshot.
     private let snapshot: SQLiteStatement
     private var hasSnapshot = false
+    /// The length of the log that the snapshot is of.
+    private var snapshotEnd = 0
     /// The length of the log at the last slice.
     private var lastSlice = 0
 
@@ -44,6 +46,7 @@ final class Checkpoints {
         if !hasSnapshot { try renewSnapshot() }
         guard length - lastSlice >= Self.slice else { return }
         if length < Self.longestLog {
+            connection.expectCopies(upTo: snapshotEnd)
             try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
             try renewSnapshot()
             lastSlice = length
@@ -56,20 +59,28 @@ final class Checkpoints {
     /// Copies everything that no other reader needs, and restarts the log if no reader needs any of it.
     ///
     /// - Parameter truncates: whether to truncate the log's file as well, which makes room on a full disk.
-    func restartLog(truncates: Bool = false) throws(SQLiteError) {
+    /// - Returns: false when a reader prevented it.
+    @discardableResult
+    func restartLog(truncates: Bool = false) throws(SQLiteError) -> Bool {
         snapshot.reset()
         hasSnapshot = false
         // Our own readers are done in a moment. Readers of other processes are not waited for.
         sqlite3_busy_timeout(connection.handle, 2)
         defer { sqlite3_busy_timeout(connection.handle, SQLiteConnection.busyTimeout) }
         let mode = truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART
-        if try checkpoint(mode) { connection.logPages = 0 }
+        connection.expectCopies()
+        let isDone = try checkpoint(mode)
+        if isDone { connection.logPages = 0 }
         lastSlice = connection.logPages
+        // A log that restarts is marked by the sync of the database. An empty one has a new round.
+        if isDone, truncates { try connection.markEmpty() }
+        return isDone
     }
 
     private func renewSnapshot() throws(SQLiteError) {
         snapshot.reset()
         hasSnapshot = try snapshot.step()
+        snapshotEnd = connection.logPages
     }
 
     /// False when a reader or a full disk prevented it.

@@ -18,6 +18,11 @@ final class GroupCommit: @unchecked Sendable {
     private let open: @Sendable () throws(SQLiteError) -> (SessionWriter, Checkpoints)
     /// Nil after an error that may have left the file different from what SQLite believes it to be.
     private var current: (writer: SessionWriter, checkpoints: Checkpoints)?
+    /// The log that ``current`` writes to.
+    private var log: LogFile?
+    /// Set for good when somebody has harmed the log: why nothing is acknowledged any more.
+    private var logHarm: LogFile.Harm?
+    private var isLogSaved = false
     private let durability: Durability
     /// When acknowledged writes have to be on the disk; nil when all of them are, or the policy promises nothing.
     private var syncDue: SuspendingClock.Instant?
@@ -60,6 +65,7 @@ final class GroupCommit: @unchecked Sendable {
         current = try open()
         // A full disk, or a lock of another program, is seen when something is written.
         do throws(SQLiteError) { try checkEnds() } catch {}
+        watchLog()
     }
 
     /// Why the last transaction failed, or that the file has moved; nil when neither. A full disk does not count:
@@ -204,12 +210,14 @@ final class GroupCommit: @unchecked Sendable {
     /// - Throws: when the transaction failed, or its outcome is unknown. Then no job is finished.
     private func write(_ jobs: ArraySlice<any WriteJob>) throws(SQLiteError) {
         guard !lock.isDeleted else { throw .moved(doing: "writing") }
+        try checkLog()
         let (writer, checkpoints) = try opened()
         writer.room.checkFreeSpace()
         try transaction(of: writer) { () throws(SQLiteError) in
             for job in jobs { try job.apply(to: writer) }
         }
         if durability != .commit, writer.facts.isCeilingRaised { try writer.connection.syncLog() }
+        try writer.connection.markCommit()
         writer.facts.noteCommit()
         failure.withLock { $0 = nil }
         committedGroups.wrappingAdd(1, ordering: .relaxed)
@@ -263,12 +271,13 @@ final class GroupCommit: @unchecked Sendable {
     private func note(_ error: SQLiteError) {
         // Another program's lock says nothing about the file.
         let isBusy = error.primaryCode == SQLITE_BUSY
-        if !isBusy { current = nil }
+        // The connection still has a log that was deleted.
+        if !isBusy, logHarm == nil { current = nil }
         let isNew = failure.withLock { failure in
             defer { failure = Failure(sentence: error.description) }
             return failure == nil
         }
-        guard isNew else { return }
+        guard isNew, logHarm == nil else { return }
         report(
             isBusy
                 ? "Another program holds a lock on the database, and nothing can be written: \(error.description)"
@@ -280,21 +289,58 @@ final class GroupCommit: @unchecked Sendable {
         let fresh = try open()
         // Copies the log to the database and syncs that. Only then are acknowledged commits safe again, and those that
         // follow them in the log.
-        guard try fresh.0.connection.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+        guard try fresh.0.connection.emptyLog() else {
             throw SQLiteError(code: SQLITE_BUSY, doing: "copying the log to the database after an error")
         }
         current = fresh
+        watchLog()
         syncDue = nil
         return fresh
     }
 
-    /// Once a second: reports a file that was moved or deleted.
+    /// Once a second: reports files that were moved or deleted.
     private func checkMoveIfDue() {
         guard moveCheckDue <= .now else { return }
         moveCheckDue = .now + .seconds(1)
+        // A log that moved with its database is still its log.
+        if logHarm == nil, let log, log.hasMoved, !lock.hasMoved, !lock.isDeleted { noteHarm(.moved) }
+        do throws(SQLiteError) { try checkLog() } catch { note(error) }
         guard lock.hasMoved, !isMoveReported else { return }
         isMoveReported = true
         report(Self.moved)
+    }
+
+    // MARK: The log's file
+
+    private func watchLog() {
+        guard let connection = current?.writer.connection else { return }
+        let pageSize = (try? connection.number("PRAGMA page_size")) ?? 0
+        log = LogFile(lock.logPath, pageSize: Int(pageSize))
+    }
+
+    /// Called before each group, which would be gone with a log that has no name.
+    ///
+    /// - Throws: when somebody has deleted the log, replaced it or cut it. Then nothing is acknowledged until the server
+    ///   is started again: its readers have the former log open. The log's content is copied to the database.
+    private func checkLog() throws(SQLiteError) {
+        let frames = current?.writer.connection.logPages ?? 0
+        if logHarm == nil, !lock.isDeleted, let harm = log?.harm(frames: frames) { noteHarm(harm) }
+        guard let logHarm else { return }
+        saveLog()
+        throw .log(logHarm, isSaved: isLogSaved)
+    }
+
+    private func noteHarm(_ harm: LogFile.Harm) {
+        logHarm = harm
+        saveLog()
+        report(SQLiteError.log(harm, isSaved: isLogSaved).description)
+    }
+
+    /// Copies the log to the database, which the database notes: the next start needs no log. Frames that were cut off
+    /// cannot be copied, and a reader may delay it.
+    private func saveLog() {
+        guard !isLogSaved, let checkpoints = current?.checkpoints else { return }
+        isLogSaved = (try? checkpoints.restartLog()) ?? false
     }
 
     // MARK: Syncing after the response
@@ -323,6 +369,7 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Syncs everything, whatever the policy, and notes in the file that the run has ended in order.
     private func endRun() {
+        guard logHarm == nil else { return saveLog() }
         do throws(SQLiteError) {
             let (writer, checkpoints) = try opened()
             writer.facts[.running] = 0
@@ -336,6 +383,22 @@ final class GroupCommit: @unchecked Sendable {
 }
 
 extension SQLiteError {
+    fileprivate static func log(_ harm: LogFile.Harm, isSaved: Bool) -> SQLiteError {
+        let what =
+            switch harm {
+            case .deleted: "was deleted"
+            case .moved: "was moved or replaced"
+            case .cut: "was cut"
+            }
+        return SQLiteError(
+            code: SQLITE_READONLY,
+            sentence: "The log of the database \(what) while the server uses it. "
+                + (isSaved
+                    ? "All that was acknowledged has been copied to the database. "
+                    : "What is only in the log could not be copied to the database. ")
+                + "Nothing is written until the server is started again.")
+    }
+
     /// Whether one statement is at fault rather than the file as a whole.
     fileprivate var isOfOneJob: Bool {
         if isDamage { return true }

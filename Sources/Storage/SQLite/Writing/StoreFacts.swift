@@ -30,6 +30,8 @@ final class StoreFacts: @unchecked Sendable {
         case running
         /// During a run: 1 when responses may come before the sync.
         case answersFirst = "answers_first"
+        /// Which boot of the machine the last run was in.
+        case boot
         /// After a crash: uses before `behind_until` may be later by this many milliseconds.
         case behind
         case behindUntil = "behind_until"

@@ -1,0 +1,46 @@
+import Glibc
+
+/// Makes a database under another name, and renames it when it is whole and on the disk. So a start that is killed
+/// leaves no file, and an empty file is never a database that was just being made.
+enum NewDatabase {
+    /// Does nothing when the file exists.
+    ///
+    /// - Throws: ``StoreOpeningError``.
+    static func make(_ path: String) throws(StoreOpeningError) {
+        guard access(path, F_OK) != 0 else { return }
+        let draft = path + ".new"
+        // Another start may be making it. SQLite would make a file that everybody may read.
+        let lock = try FileLock.lock(draft, of: path, flags: O_CREAT)
+        guard access(path, F_OK) != 0 else {
+            // It did, and this is an empty file that was made just now.
+            if FileIdentity(draft) == lock.identity { unlink(draft) }
+            return
+        }
+        do {
+            // What a start has left that was killed.
+            for ending in ["-journal", "-wal", "-shm"] { unlink(draft + ending) }
+            guard ftruncate(lock.descriptor, 0) == 0 else { throw refused(draft, path) }
+            try fill(draft, path)
+            guard fsync(lock.descriptor) == 0, rename(draft, path) == 0 else { throw refused(draft, path) }
+            _ = StorePlace.sync(StorePlace.directory(of: path))
+        } catch {
+            unlink(draft)
+            if let error = error as? StoreOpeningError { throw error }
+            if let error = error as? SQLiteError { throw StoreOpeningError(error, path) }
+            throw .unusable(path, reason: "\(error)")
+        }
+    }
+
+    private static func fill(_ draft: String, _ path: String) throws {
+        let connection = try SQLiteConnection(draft, .write)
+        // One sync at the end is enough.
+        try connection.execute("PRAGMA synchronous = OFF")
+        try SQLiteSchema.prepare(connection, path: path)
+        // Written to the file's header. The connection removes the empty log when it closes.
+        try connection.execute("PRAGMA journal_mode = WAL")
+    }
+
+    private static func refused(_ draft: String, _ path: String) -> StoreOpeningError {
+        .unusable(path, reason: "\(draft): \(String(cString: strerror(errno))): \(StorePlace.advice)")
+    }
+}
