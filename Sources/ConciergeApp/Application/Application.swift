@@ -61,8 +61,8 @@ package actor Application {
         let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
         let store =
             try store
-            ?? configuration.openStore(for: catalog, clock: clock) { [log = self.log] sentence, level in
-                log.write(level, "store") { $0.add("detail", sentence) }
+            ?? configuration.openStore(for: catalog, clock: clock) { [log = self.log] sentence, level, event in
+                log.write(level, event) { $0.add("detail", sentence) }
             }
         readiness = Readiness(store: store)
         self.store = store

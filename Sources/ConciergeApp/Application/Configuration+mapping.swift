@@ -63,7 +63,7 @@ extension Configuration {
     /// - Throws: `StoreOpeningError`.
     func openStore(
         for catalog: ServiceCatalog, clock: any SessionClock,
-        report: @escaping @Sendable (_ sentence: String, _ level: Log.Level) -> Void
+        report: @escaping @Sendable (_ sentence: String, _ level: Log.Level, _ event: StaticString) -> Void
     ) throws -> any SessionStore {
         switch store {
         case .memory: MemoryStore(mostBytes: totalBytes)
@@ -71,12 +71,13 @@ extension Configuration {
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name), touchInterval: touchInterval.milliseconds,
                 durability: storeDurability, mostBytes: totalBytes, keys: encryptionKeys,
-                progress: { report($0, .info) }, report: { report($0, .error) })
+                progress: { report($0, .info, "store") }, report: { report($0, .error, "store") },
+                warn: { report($0, .warning, "store_notice") })
         case .redis(let address):
             try RedisStore(
                 address, services: catalog.services.map(\.name), settings: redisSettings,
-                documentKeys: encryptionKeys, clock: clock, report: { report($0, .error) },
-                warn: { report($0, .warning) })
+                documentKeys: encryptionKeys, clock: clock, report: { report($0, .error, "store") },
+                warn: { report($0, .warning, "store") })
         }
     }
 }
