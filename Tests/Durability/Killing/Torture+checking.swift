@@ -4,7 +4,10 @@ import Support
 /// Reads the sessions after a kill, and judges their states.
 extension Torture {
     /// Starts the program again, for the next round, and reads all sessions.
-    mutating func check(_ reports: [Int: [RoundClient.Report]]) async throws {
+    ///
+    /// - Parameter canRaise: whether the killed program sent responses before the sync. Otherwise revisions go on from
+    ///   where they were.
+    mutating func check(_ reports: [Int: [RoundClient.Report]], canRaise: Bool) async throws {
         let server = try await freshServer()
         let port = server.port
         for (session, reports) in reports {
@@ -23,6 +26,11 @@ extension Torture {
             if let violation = history.violation() {
                 throw Violation(description: "seed \(seed), kill \(kills): \(violation)")
             }
+            let most = sessions[index].state.revision + requests.count + Self.mostOnTheWay
+            guard canRaise || state.isEnded || state.revision <= most else {
+                throw Violation(
+                    description: "seed \(seed), kill \(kills): revision \(state.revision) after at most \(most)")
+            }
             sessions[index].state = state
         }
         sessions.removeAll(where: \.token.isEmpty)
@@ -30,6 +38,9 @@ extension Torture {
         try await checkUsers(server)
         checked = server
     }
+
+    /// By far more than one request makes.
+    private static let mostOnTheWay = 100
 
     /// Each user's list has exactly the sessions with that user.
     private func checkUsers(_ server: Server) async throws {

@@ -22,6 +22,8 @@ struct Torture {
     /// The users that were attached in the last round.
     var users: Set<Int> = []
     private var writes = 0
+    /// The policy of the program that was started last.
+    private var durability = ""
     /// The program since the end of the last round. It is killed with this object.
     var checked: Server?
 
@@ -45,6 +47,7 @@ struct Torture {
         let server = try await startedServer()
         try await prepare(server)
         let process = server.process
+        let canRaise = durability != "commit"
         let looksForEnds = Int.random(in: 0..<3, using: &generator) == 0
         let kill: @Sendable () -> Void = { process.send(SIGKILL) }
         let moments = Moments(
@@ -71,12 +74,19 @@ struct Torture {
             }
             return reports
         }
-        _ = try await process.result()
+        try expectSilence(try await process.result().complaints)
         kills += 1
         acknowledgements += moments.acknowledged
         for report in reports.values.joined() { unknown += report.requests.count { $0.outcome == .unknown } }
         try await killWhileStarting()
-        try await check(reports)
+        try await check(reports, canRaise: canRaise)
+    }
+
+    /// What a kill leaves is no damage.
+    private func expectSilence(_ complaints: String) throws {
+        let lines = complaints.split(separator: "\n")
+        guard let line = lines.first(where: { $0.contains(#""event":"store""#) }) else { return }
+        throw Violation(description: "seed \(seed), kill \(kills): the store complains: \(line)")
     }
 
     /// The program of the last round, if it still runs.
@@ -89,7 +99,7 @@ struct Torture {
     mutating func freshServer() async throws -> Server {
         let residents = [2, 8, 100_000].randomElement(using: &generator) ?? 2
         // A kill loses nothing under any policy. Under some, later revisions are far higher.
-        let durability = ["commit", "commit", "interval", "none"].randomElement(using: &generator) ?? "commit"
+        durability = ["commit", "commit", "interval", "none"].randomElement(using: &generator) ?? "commit"
         return try await Server(
             in: folder, settings: ["max_resident_sessions=\(residents)", "durability=\(durability)"])
     }
@@ -101,7 +111,7 @@ struct Torture {
         let delay = useconds_t.random(in: 0..<60_000, using: &generator)
         try await blocking { _ = usleep(delay) }
         process.send(SIGKILL)
-        _ = try await process.result()
+        try expectSilence(try await process.result().complaints)
         kills += 1
     }
 
