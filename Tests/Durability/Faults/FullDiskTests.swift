@@ -93,6 +93,8 @@ struct FullDiskTests {
             _ = try await first.process.result()
             try disk.fill()
             let server = try await Server(in: folder, database: database)
+            // The start has emptied the log.
+            try disk.fill()
             let port = server.port
             let client = try await blocking {
                 let connection = try Connection(port: port)

@@ -33,9 +33,9 @@ enum Strace {
         return command + ["-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:when=\(when)", "-o", "/dev/null"]
     }
 
-    /// The next sync of the program's writer fails, and later syncs do not.
-    static func failNextSync(of process: ProgramProcess) throws {
-        try inject("fdatasync:error=EIO:when=1", into: "store writer", of: process)
+    /// A sync of the program's writer fails, and others do not.
+    static func failSync(_ number: Int, of process: ProgramProcess) throws {
+        try inject("fdatasync:error=EIO:when=\(number)", into: "store writer", of: process)
     }
 
     /// The next time that the second worker receives, it takes two minutes.
