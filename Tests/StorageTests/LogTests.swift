@@ -103,6 +103,9 @@ struct LogTests {
             if number % 5 == 4 {
                 await run.restartLog()
                 try await Self.expectSilence(run.image(), run, at: run.revision)
+                // A group without a change begins no round, so the database still says that it has everything.
+                try await run.store.touch([])
+                #expect(try LogMark(of: run.file.path)?.kind == .closed)
                 try await run.write(number % 2)
             }
             try await Self.expectSilence(run.image(), run, at: run.revision)

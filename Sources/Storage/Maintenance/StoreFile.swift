@@ -38,13 +38,20 @@ struct StoreFile {
         }
     }
 
+    /// Under the most load, a server begins a new round ten times a second.
+    private static let mostAttempts = 50
+
     /// - Throws: ``StoreOpeningError/foreignLog(_:)``.
     private static func standing(of connection: SQLiteConnection, _ path: String) throws -> LogStanding {
         let pageSize = Int(try connection.number("PRAGMA page_size") ?? 0)
-        // A running server may begin a new round between the two reads.
-        var standing = LogStanding(connection.freshLogMark, LogInspection(of: path, pageSize: pageSize))
-        for _ in 0..<4 where standing.verdict != .sound {
-            standing = LogStanding(connection.freshLogMark, LogInspection(of: path, pageSize: pageSize))
+        var mark = connection.freshLogMark
+        var standing = LogStanding(mark, LogInspection(of: path, pageSize: pageSize))
+        for _ in 0..<Self.mostAttempts where standing.verdict != .sound {
+            // A running server may have begun a new round meanwhile.
+            let now = connection.freshLogMark
+            if now?.round == mark?.round, now?.kind == mark?.kind { break }
+            mark = now
+            standing = LogStanding(mark, LogInspection(of: path, pageSize: pageSize))
         }
         guard standing.verdict != .foreign, standing.verdict != .former else {
             throw StoreOpeningError.foreignLog(path)

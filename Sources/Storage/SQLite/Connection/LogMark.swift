@@ -97,8 +97,10 @@ extension SQLiteConnection {
     func markCommit() throws(SQLiteError) {
         guard let (round, frames) = lock?.indexedLog else { return }
         let before = logMark
-        let copied = before?.round == round ? before?.copied ?? 0 : 0
-        try write(LogMark(.open, round, frames: frames, copied: copied))
+        let isSameRound = before?.round == round && before?.kind != .opening
+        // Nothing was written. A closed mark stays: the next commit may begin a round, for which an open one is wrong.
+        if isSameRound, before?.frames == frames { return }
+        try write(LogMark(.open, round, frames: frames, copied: isSameRound ? before?.copied ?? 0 : 0))
     }
 
     /// Called before a checkpoint.
