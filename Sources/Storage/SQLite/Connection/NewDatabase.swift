@@ -8,7 +8,8 @@ enum NewDatabase {
     /// - Throws: ``StoreOpeningError``.
     static func make(_ path: String) throws(StoreOpeningError) {
         guard access(path, F_OK) != 0 else { return }
-        let draft = path + ".new"
+        let target = try target(of: path)
+        let draft = target + ".new"
         // Another start may be making it. SQLite would make a file that everybody may read.
         let lock = try FileLock.lock(draft, of: path, flags: O_CREAT)
         guard access(path, F_OK) != 0 else {
@@ -21,14 +22,28 @@ enum NewDatabase {
             for ending in ["-journal", "-wal", "-shm"] { unlink(draft + ending) }
             guard ftruncate(lock.descriptor, 0) == 0 else { throw refused(draft, path) }
             try fill(draft, path)
-            guard fsync(lock.descriptor) == 0, rename(draft, path) == 0 else { throw refused(draft, path) }
-            _ = StorePlace.sync(StorePlace.directory(of: path))
+            guard fsync(lock.descriptor) == 0, rename(draft, target) == 0 else { throw refused(draft, path) }
+            _ = StorePlace.sync(StorePlace.directory(of: target))
         } catch {
             unlink(draft)
             if let error = error as? StoreOpeningError { throw error }
             if let error = error as? SQLiteError { throw StoreOpeningError(error, path) }
             throw .unusable(path, reason: "\(error)")
         }
+    }
+
+    /// Follows symbolic links, which stay as they are.
+    private static func target(of path: String) throws(StoreOpeningError) -> String {
+        var place = path
+        // As many as Linux follows.
+        for _ in 0..<40 {
+            var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(place, &bytes, bytes.count)
+            guard count > 0 else { return place }
+            let link = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            place = link.hasPrefix("/") ? link : StorePlace.directory(of: place) + "/" + link
+        }
+        throw .unusable(path, reason: "\(String(cString: strerror(ELOOP))): \(StorePlace.advice)")
     }
 
     private static func fill(_ draft: String, _ path: String) throws {

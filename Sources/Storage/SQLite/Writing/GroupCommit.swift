@@ -333,7 +333,9 @@ final class GroupCommit: @unchecked Sendable {
     private func noteHarm(_ harm: LogFile.Harm) {
         logHarm = harm
         saveLog()
-        report(SQLiteError.log(harm, isSaved: isLogSaved).description)
+        let sentence = SQLiteError.log(harm, isSaved: isLogSaved).description
+        failure.withLock { $0 = Failure(sentence: sentence) }
+        report(sentence)
     }
 
     /// Copies the log to the database, which the database notes: the next start needs no log. Frames that were cut off
