@@ -2,6 +2,7 @@
 #include "CPageChecksums.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <pthread.h>
@@ -87,6 +88,19 @@ static void note(database_file *database, uint32_t number) {
     if (database->damaged_count < MOST_NOTED) database->damaged[database->damaged_count++] = number;
 }
 
+/// Reads, and reads again after an error, which may pass.
+///
+/// SQLite's own file system has a code of its own for EIO, ENXIO and ERANGE, which SQLite turns into "the database is
+/// malformed". But nothing was read, so nothing is known to be damaged: it stays an error of reading.
+static int read_file(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    int code = SQLITE_OK;
+    for (int attempt = 0; attempt < MOST_READS; attempt++) {
+        code = database_of(file)->system->xRead(file, bytes, count, offset);
+        if (code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ) return code;
+    }
+    return code == SQLITE_IOERR_CORRUPTFS ? SQLITE_IOERR_READ : code;
+}
+
 // MARK: The mark of the log
 
 enum { MARK_OFFSET = 72, MARK_SIZE = 20 };
@@ -119,14 +133,17 @@ static int write_mark(sqlite3_file *file) {
     return database_of(file)->system->xWrite(file, bytes, MARK_SIZE, MARK_OFFSET);
 }
 
-/// Keeps the mark that an earlier connection has left.
-static void learn_mark(sqlite3_file *file) {
+/// Keeps the mark that an earlier connection has left. Returns SQLite's result code: a mark that cannot be read is not
+/// none.
+static int learn_mark(sqlite3_file *file) {
     database_file *database = database_of(file);
     unsigned char bytes[MARK_SIZE];
-    if (database->is_mark_known) return;
+    if (database->is_mark_known) return SQLITE_OK;
+    int code = read_file(file, bytes, MARK_SIZE, MARK_OFFSET);
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
+    if (code != SQLITE_OK || !decode_mark(bytes, &database->mark)) database->mark.kind = CPAGECHECKSUMS_MARK_NONE;
     database->is_mark_known = true;
-    if (database->system->xRead(file, bytes, MARK_SIZE, MARK_OFFSET) != SQLITE_OK || !decode_mark(bytes, &database->mark))
-        database->mark.kind = CPAGECHECKSUMS_MARK_NONE;
+    return SQLITE_OK;
 }
 
 /// Shows SQLite the zeros that its file format demands. Otherwise its copies of page 1 would bring former marks back.
@@ -136,19 +153,6 @@ static void hide_mark(unsigned char *bytes, int count, sqlite3_int64 offset) {
 }
 
 // MARK: Methods of a database
-
-/// Reads, and reads again after an error, which may pass.
-///
-/// SQLite's own file system has a code of its own for EIO, ENXIO and ERANGE, which SQLite turns into "the database is
-/// malformed". But nothing was read, so nothing is known to be damaged: it stays an error of reading.
-static int read_file(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
-    int code = SQLITE_OK;
-    for (int attempt = 0; attempt < MOST_READS; attempt++) {
-        code = database_of(file)->system->xRead(file, bytes, count, offset);
-        if (code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ) return code;
-    }
-    return code == SQLITE_IOERR_CORRUPTFS ? SQLITE_IOERR_READ : code;
-}
 
 static bool is_zero(const unsigned char *page, uint32_t size) {
     return page[0] == 0 && memcmp(page, page + 1, size - 1) == 0;
@@ -201,12 +205,13 @@ static int write_database(sqlite3_file *file, const void *bytes, int count, sqli
     database_file *database = database_of(file);
     read_header(database, bytes, count, offset);
     uint32_t number = page_number(database, count, offset);
-    learn_mark(file);
+    int code = learn_mark(file);
+    if (code != SQLITE_OK) return code;
     // SQLite has synced the log before it copies the first page.
     const uint32_t copied = database->copying < database->mark.frames ? database->copying : database->mark.frames;
     if (database->mark.kind == CPAGECHECKSUMS_MARK_OPEN && copied > database->mark.copied) {
         database->mark.copied = copied;
-        int code = write_mark(file);
+        code = write_mark(file);
         if (code != SQLITE_OK) return code;
     }
     const bool has_mark = offset == 0 && count >= 512;
@@ -237,9 +242,9 @@ static int truncate_database(sqlite3_file *file, sqlite3_int64 size) {
 /// mark that says so is on the disk with the same sync.
 static int sync_database(sqlite3_file *file, int flags) {
     database_file *database = database_of(file);
-    learn_mark(file);
+    int code = learn_mark(file);
+    if (code != SQLITE_OK) return code;
     const cpagechecksums_mark before = database->mark;
-    int code = SQLITE_OK;
     if (before.kind == CPAGECHECKSUMS_MARK_OPEN) {
         database->mark.kind = CPAGECHECKSUMS_MARK_CLOSED;
         database->mark.copied = before.frames;
@@ -353,11 +358,13 @@ uint32_t cpagechecksums_take_damaged(sqlite3 *connection) {
     return database == NULL || database->damaged_count == 0 ? 0 : database->damaged[--database->damaged_count];
 }
 
-cpagechecksums_mark cpagechecksums_current_mark(sqlite3 *connection) {
+int cpagechecksums_current_mark(sqlite3 *connection, cpagechecksums_mark *mark) {
     sqlite3_file *file = file_of_connection(connection);
-    if (file == NULL) return (cpagechecksums_mark){.kind = CPAGECHECKSUMS_MARK_NONE};
-    learn_mark(file);
-    return database_of(file)->mark;
+    mark->kind = CPAGECHECKSUMS_MARK_NONE;
+    if (file == NULL) return SQLITE_OK;
+    int code = learn_mark(file);
+    if (code == SQLITE_OK) *mark = database_of(file)->mark;
+    return code;
 }
 
 void cpagechecksums_forget_mark(sqlite3 *connection) {
@@ -378,12 +385,13 @@ int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark) {
     return write_mark(file);
 }
 
-cpagechecksums_mark cpagechecksums_read_mark(int file) {
+int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark) {
     unsigned char bytes[MARK_SIZE];
-    cpagechecksums_mark mark = {.kind = CPAGECHECKSUMS_MARK_NONE};
-    if (pread(file, bytes, MARK_SIZE, MARK_OFFSET) != MARK_SIZE || !decode_mark(bytes, &mark))
-        mark.kind = CPAGECHECKSUMS_MARK_NONE;
-    return mark;
+    ssize_t count = -1;
+    for (int attempt = 0; attempt < MOST_READS && count < 0; attempt++) count = pread(file, bytes, MARK_SIZE, MARK_OFFSET);
+    if (count < 0) return errno;
+    if (count != MARK_SIZE || !decode_mark(bytes, mark)) mark->kind = CPAGECHECKSUMS_MARK_NONE;
+    return 0;
 }
 
 // MARK: System calls that Swift's C library lacks

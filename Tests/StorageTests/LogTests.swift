@@ -391,6 +391,6 @@ extension LogMark {
         let file = open(path, O_RDONLY)
         try #require(file >= 0)
         defer { close(file) }
-        self.init(of: file)
+        try self.init(of: file, path)
     }
 }

@@ -75,8 +75,8 @@ enum {
     CPAGECHECKSUMS_MARK_CLOSED
 };
 
-/// The mark of a connection's database.
-cpagechecksums_mark cpagechecksums_current_mark(sqlite3 *connection);
+/// Gives the mark of a connection's database. Returns SQLite's result code.
+int cpagechecksums_current_mark(sqlite3 *connection, cpagechecksums_mark *mark);
 
 /// Makes the connection read the mark again.
 void cpagechecksums_forget_mark(sqlite3 *connection);
@@ -88,8 +88,8 @@ void cpagechecksums_expect_copies(sqlite3 *connection, uint32_t frames);
 /// Writes the mark, without a sync. Returns SQLite's result code.
 int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark);
 
-/// The mark of a file that is not open in SQLite.
-cpagechecksums_mark cpagechecksums_read_mark(int file);
+/// Gives the mark of a file that is not open in SQLite. Returns 0, or the value of `errno` of a read that failed.
+int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark);
 
 /// Makes the kernel start writing a file's changed pages to the disk (sync_file_range(2)). Swift's C library lacks it.
 void cpagechecksums_start_writeback(int file);

@@ -44,14 +44,14 @@ struct StoreFile {
     /// - Throws: ``StoreOpeningError/foreignLog(_:)``.
     private static func standing(of connection: SQLiteConnection, _ path: String) throws -> LogStanding {
         let pageSize = Int(try connection.number("PRAGMA page_size") ?? 0)
-        var mark = connection.freshLogMark
-        var standing = LogStanding(mark, LogInspection(of: path, pageSize: pageSize))
+        var mark = try connection.freshLogMark
+        var standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
         for _ in 0..<Self.mostAttempts where standing.verdict != .sound {
             // A running server may have begun a new round meanwhile.
-            let now = connection.freshLogMark
+            let now = try connection.freshLogMark
             if now?.round == mark?.round, now?.kind == mark?.kind { break }
             mark = now
-            standing = LogStanding(mark, LogInspection(of: path, pageSize: pageSize))
+            standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
         }
         guard standing.verdict != .foreign, standing.verdict != .former else {
             throw StoreOpeningError.foreignLog(path)

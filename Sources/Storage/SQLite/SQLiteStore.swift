@@ -49,14 +49,18 @@ package final class SQLiteStore: FileStore {
         let facts = StoreFacts()
         self.facts = facts
         self.mostBytes = mostBytes
-        let log = LogStanding(try LogMark(of: lock.descriptor), try LogInspection(of: path))
+        let log = LogStanding(try LogMark(of: lock.descriptor, path), try LogInspection(of: path))
         guard log.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         let copy = log.keepCopy(of: lock.logPath)
         do {
             let first = try Self.opened(path, under: lock)
-            try DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval).mend()
-            try UsedKeys.check(first, path, against: keys)
+            let derived = DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval)
             try lock.holdIndex()
+            if try derived.areBroken {
+                try first.markOpening(lost: log.lostFrames)
+                try derived.mend()
+            }
+            try UsedKeys.check(first, path, against: keys)
             try first.markOpening(lost: log.lostFrames)
             if let keys { try UsedKeys.note(keys.first, first) }
             Self.closeToOthers(path, report, warn)

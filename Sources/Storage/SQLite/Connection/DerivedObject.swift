@@ -45,7 +45,17 @@ struct DerivedTables {
     let damage: DamageCount
     let touchInterval: Int64
 
-    /// Makes the facts and the flows anew if they are damaged. The rest is made anew when its damage is met.
+    /// Whether the facts or the flows are damaged. The rest is made anew when its damage is met.
+    var areBroken: Bool {
+        get throws(SQLiteError) {
+            for name in ["facts", "flows"] {
+                if let table = DerivedObject.named(name), try table.isBroken(in: connection) { return true }
+            }
+            return false
+        }
+    }
+
+    /// Makes the facts and the flows anew, those of them that are damaged.
     func mend() throws(SQLiteError) {
         if let facts = DerivedObject.named("facts"), try facts.isBroken(in: connection) {
             let values = try self.facts()

@@ -30,7 +30,18 @@ struct LogMark: Equatable {
     }
 
     /// The mark of an open file; nil when it has none.
-    init?(of file: Int32) { self.init(cpagechecksums_read_mark(file)) }
+    ///
+    /// - Parameter path: of the file, for an error.
+    /// - Throws: ``StoreOpeningError`` when it cannot be read: nothing is known of it then.
+    init?(of file: Int32, _ path: String) throws(StoreOpeningError) {
+        var mark = cpagechecksums_mark()
+        let code = cpagechecksums_read_mark(file, &mark)
+        guard code == 0 else {
+            let why = String(cString: strerror(code))
+            throw .unusable(path, reason: "its header cannot be read (\(why)): start again, and look at the disk")
+        }
+        self.init(mark)
+    }
 
     fileprivate init?(_ mark: cpagechecksums_mark) {
         guard let kind = Kind(rawValue: mark.kind) else { return nil }
@@ -77,12 +88,21 @@ struct LogRound: Equatable {
 
 extension SQLiteConnection {
     /// The mark in the database. The connection writes it again with page 1.
-    var logMark: LogMark? { LogMark(cpagechecksums_current_mark(handle)) }
+    var logMark: LogMark? {
+        get throws(SQLiteError) {
+            var mark = cpagechecksums_mark()
+            let code = cpagechecksums_current_mark(handle, &mark)
+            guard code == SQLITE_OK else { throw SQLiteError(code: code, doing: "reading the mark of the log") }
+            return LogMark(mark)
+        }
+    }
 
     /// The mark that another connection may have written since.
     var freshLogMark: LogMark? {
-        cpagechecksums_forget_mark(handle)
-        return logMark
+        get throws(SQLiteError) {
+            cpagechecksums_forget_mark(handle)
+            return try logMark
+        }
     }
 
     func write(_ mark: LogMark) throws(SQLiteError) {
@@ -96,7 +116,7 @@ extension SQLiteConnection {
     /// Called after a commit, before it is acknowledged.
     func markCommit() throws(SQLiteError) {
         guard let (round, frames) = lock?.indexedLog else { return }
-        let before = logMark
+        let before = try logMark
         let isSameRound = before?.round == round && before?.kind != .opening
         // Nothing was written. A closed mark stays: the next commit may begin a round, for which an open one is wrong.
         if isSameRound, before?.frames == frames { return }
@@ -115,7 +135,7 @@ extension SQLiteConnection {
     /// - Parameter frames: the length of a log that is lost, until the start has raised the floor for revisions.
     func markOpening(lost frames: Int = 0) throws(SQLiteError) {
         try write(LogMark(.opening, .none, frames: frames))
-        guard let lock, fsync(lock.descriptor) == 0 else {
+        if let lock, fsync(lock.descriptor) != 0 {
             throw SQLiteError(code: SQLITE_IOERR, doing: "syncing the header of the database")
         }
     }

@@ -7,12 +7,12 @@ enum NewDatabase {
     ///
     /// - Throws: ``StoreOpeningError``.
     static func make(_ path: String) throws(StoreOpeningError) {
-        guard access(path, F_OK) != 0 else { return }
+        guard try isMissing(path) else { return }
         let target = try target(of: path)
         let draft = target + ".new"
         // Another start may be making it. SQLite would make a file that everybody may read.
         let lock = try FileLock.lock(draft, of: path, flags: O_CREAT)
-        guard access(path, F_OK) != 0 else {
+        guard try isMissing(path) else {
             // It did, and this is an empty file that was made just now.
             if FileIdentity(draft) == lock.identity { unlink(draft) }
             return
@@ -22,7 +22,9 @@ enum NewDatabase {
             for ending in ["-journal", "-wal", "-shm"] { unlink(draft + ending) }
             guard ftruncate(lock.descriptor, 0) == 0 else { throw refused(draft, path) }
             try fill(draft, path)
-            guard fsync(lock.descriptor) == 0, rename(draft, target) == 0 else { throw refused(draft, path) }
+            // Unlike a rename, a link never replaces a file.
+            guard fsync(lock.descriptor) == 0, link(draft, target) == 0 else { throw refused(draft, path) }
+            unlink(draft)
             _ = StorePlace.sync(StorePlace.directory(of: target))
         } catch {
             unlink(draft)
@@ -30,6 +32,13 @@ enum NewDatabase {
             if let error = error as? SQLiteError { throw StoreOpeningError(error, path) }
             throw .unusable(path, reason: "\(error)")
         }
+    }
+
+    /// A look that fails in another way says nothing.
+    private static func isMissing(_ path: String) throws(StoreOpeningError) -> Bool {
+        if access(path, F_OK) == 0 { return false }
+        guard errno == ENOENT else { throw refused(path, path) }
+        return true
     }
 
     /// Follows symbolic links, which stay as they are.

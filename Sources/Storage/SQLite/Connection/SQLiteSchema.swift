@@ -122,6 +122,8 @@ enum SQLiteSchema {
         }
         let found = try version(of: connection, path)
         guard found != Int(version) else { return }
+        // The log may be of a former run, or a new one.
+        if found != nil { try connection.markOpening() }
         try connection.transaction { () throws(SQLiteError) in
             if let found, found >= 4 {
                 if found == 4 { try connection.execute(tasks) }
