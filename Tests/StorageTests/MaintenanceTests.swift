@@ -96,7 +96,7 @@ struct MaintenanceTests {
         // SQLite would take a log of another file for the log of the copy.
         let log = open(target + "-wal", O_WRONLY | O_CREAT, 0o600)
         #expect(write(log, "x", 1) == 1)
-        #expect(throws: StoreBackupError.hasLog(target)) {
+        #expect(throws: StoreDraftError.hasLog(target)) {
             try StoreBackup(of: file.path, to: target, replaces: true)
         }
         // To read a copy leaves an empty log.
@@ -112,7 +112,7 @@ struct MaintenanceTests {
         let file = try SQLiteFile()
         try await Self.fill(file, 1)
         for path in [file.path + ending, file.folder + "/../" + file.path.dropFirst("/tmp/".count) + ending] {
-            #expect(throws: StoreBackupError.itself(path)) {
+            #expect(throws: StoreDraftError.itself(path)) {
                 try StoreBackup(of: file.path, to: path, replaces: true)
             }
         }

@@ -15,6 +15,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /// The bytes that a page reserves for its checksum. A file whose pages reserve another number of bytes has no checksums
@@ -90,6 +91,10 @@ int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark);
 
 /// Gives the mark of a file that is not open in SQLite. Returns 0, or the value of `errno` of a read that failed.
 int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark);
+
+/// The checksum of a page of this size, of which the last `CPAGECHECKSUMS_BYTES` bytes are left out; never 0. A page has
+/// it in these bytes, little-endian; 0 stands for a page without one.
+uint32_t cpagechecksums_of(const void *page, size_t size, uint32_t number);
 
 /// Makes the kernel start writing a file's changed pages to the disk (sync_file_range(2)). Swift's C library lacks it.
 void cpagechecksums_start_writeback(int file);

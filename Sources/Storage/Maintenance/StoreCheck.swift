@@ -116,7 +116,7 @@ package struct StoreCheck {
     }
 
     /// A damaged name may contain anything, and is shown on a terminal.
-    private static func visible(_ name: String) -> String {
+    static func visible(_ name: String) -> String {
         String(
             String.UnicodeScalarView(name.unicodeScalars.prefix(64).map { (33...126).contains($0.value) ? $0 : "?" }))
     }

@@ -7,6 +7,9 @@ enum SQLiteSchema {
     /// (``OlderTables``).
     static let version: Int64 = 6
 
+    /// From this version on rows are as they are now; later versions have more tables.
+    static let firstWithRows = 4
+
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
 
@@ -125,8 +128,8 @@ enum SQLiteSchema {
         // The log may be of a former run, or a new one.
         if found != nil { try connection.markOpening() }
         try connection.transaction { () throws(SQLiteError) in
-            if let found, found >= 4 {
-                if found == 4 { try connection.execute(tasks) }
+            if let found, found >= firstWithRows {
+                if found == firstWithRows { try connection.execute(tasks) }
             } else {
                 if found != nil { try connection.execute(OlderTables.setAside) }
                 try connection.execute(tables)

@@ -11,14 +11,18 @@ final class FileLock: Sendable {
     private let path: String
     /// SQLite finds the log by this name.
     let logPath: String
+    private let mode: Int32
     private let database: LockedFile
     /// Nil until the index exists.
     private let index: Mutex<LockedFile?>
 
-    /// - Parameter makesFile: whether to make a database when there is none.
+    /// - Parameters:
+    ///   - makesFile: whether to make a database when there is none.
+    ///   - isForReading: whether the files are opened for reading alone, which keeps servers away all the same.
     /// - Throws: ``StoreOpeningError``.
-    init(on path: String, makesFile: Bool = true) throws(StoreOpeningError) {
+    init(on path: String, makesFile: Bool = true, isForReading: Bool = false) throws(StoreOpeningError) {
         self.path = path
+        mode = isForReading ? O_RDONLY : O_RDWR
         var status = stat()
         // Each name would have a log of its own, and a start under one name would miss the other's.
         if stat(path, &status) == 0, status.st_nlink > 1 {
@@ -27,10 +31,10 @@ final class FileLock: Sendable {
                 reason: "it has \(status.st_nlink) names (hard links), by which others could open it: leave it one")
         }
         // The index is locked first, so that no file is made beside the index of another server.
-        index = Mutex(try Self.index(of: path))
+        index = Mutex(try Self.index(of: path, mode))
         if let problem = StorePlace(path).problemOfLog ?? StorePlace(path).problemOfSize { throw problem }
         if makesFile { try NewDatabase.make(path) }
-        database = try Self.lock(path, of: path)
+        database = try Self.lock(path, of: path, mode)
         logPath = Self.realPath(of: path) + "-wal"
     }
 
@@ -40,7 +44,7 @@ final class FileLock: Sendable {
     func holdIndex() throws(StoreOpeningError) {
         try index.withLock { index throws(StoreOpeningError) in
             guard index == nil || index?.identity != FileIdentity(Self.indexPath(of: path)) else { return }
-            index = try Self.index(of: path)
+            index = try Self.index(of: path, mode)
         }
     }
 
@@ -96,10 +100,10 @@ final class FileLock: Sendable {
     /// Tells the database from any other file of this machine.
     var identity: FileIdentity { database.identity }
 
-    private static func index(of path: String) throws(StoreOpeningError) -> LockedFile? {
+    private static func index(of path: String, _ mode: Int32) throws(StoreOpeningError) -> LockedFile? {
         let index = indexPath(of: path)
         guard access(index, F_OK) == 0 else { return nil }
-        return try lock(index, of: path)
+        return try lock(index, of: path, mode)
     }
 
     /// The log and its index lie beside the file itself, not beside a symbolic link to it.
@@ -113,10 +117,10 @@ final class FileLock: Sendable {
 
     /// - Parameter flags: for open(2), beside those that a lock needs.
     static func lock(
-        _ file: String, of path: String, flags: Int32 = 0
+        _ file: String, of path: String, _ mode: Int32 = O_RDWR, flags: Int32 = 0
     ) throws(StoreOpeningError) -> LockedFile {
         do {
-            return try LockedFile(file, flags: flags)
+            return try LockedFile(file, access: mode, flags: flags)
         } catch {
             switch error {
             case .isLocked: throw .inUse(path)

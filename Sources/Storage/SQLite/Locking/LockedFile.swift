@@ -27,21 +27,25 @@ final class LockedFile: Sendable {
     private let isHeld = Mutex(true)
     private static let files = Mutex<[FileIdentity: OpenFile]>([:])
 
-    /// - Parameter flags: for open(2), beside those that a lock needs.
-    init(_ path: String, flags: Int32 = 0) throws(Refusal) {
+    /// - Parameters:
+    ///   - access: `O_RDONLY` for a lock that keeps writers away, and needs no right to write: other such locks are
+    ///     admitted beside it.
+    ///   - flags: for open(2), beside those that a lock needs.
+    init(_ path: String, access: Int32 = O_RDWR, flags: Int32 = 0) throws(Refusal) {
+        let type = access == O_RDONLY ? F_RDLCK : F_WRLCK
         (identity, descriptor) = try Self.files.withLock { files throws(Refusal) in
             // Looked up by name first: a second descriptor of an open file could not be closed.
             if let identity = FileIdentity(path), let file = files[identity] {
                 guard !file.isLocked else { throw .isLocked }
-                try Self.lock(file.descriptor, F_WRLCK)
+                try Self.lock(file.descriptor, type)
                 files[identity] = OpenFile(descriptor: file.descriptor, users: file.users + 1)
                 return (identity, file.descriptor)
             }
-            let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | flags, 0o600)
+            let descriptor = open(path, access | O_CLOEXEC | O_NONBLOCK | flags, 0o600)
             guard descriptor >= 0 else { throw .system(errno) }
             do throws(Refusal) {
                 guard let identity = FileIdentity(descriptor) else { throw .system(errno) }
-                try Self.lock(descriptor, F_WRLCK)
+                try Self.lock(descriptor, type)
                 files[identity] = OpenFile(descriptor: descriptor)
                 return (identity, descriptor)
             } catch {

@@ -131,10 +131,18 @@ struct SessionRow {
 
     /// Reads the current row of a statement that selects ``columns``; nil when it is damaged.
     init?(_ row: SQLiteStatement) {
-        let (key, number, bytes) = (row.int64(0), row.int64(1), row.bytes(5))
-        usedAt = row.int64(2)
-        expiresAt = row.int64(3)
-        let userID = row.isNull(4) ? nil : row.text(4)
+        self.init(
+            key: row.int64(0), revision: row.int64(1), usedAt: row.int64(2), expiresAt: row.int64(3),
+            userID: row.isNull(4) ? nil : row.text(4), state: row.bytes(5))
+    }
+
+    /// Reads a row from the values of ``columns``; nil when it is damaged.
+    init?(
+        key: Int64, revision number: Int64, usedAt: Int64, expiresAt: Int64, userID: String?,
+        state bytes: UnsafeRawBufferPointer
+    ) {
+        self.usedAt = usedAt
+        self.expiresAt = expiresAt
         guard number >= 0, bytes.count > 4 else { return nil }
         revision = UInt64(number)
         let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 4)])
