@@ -49,7 +49,7 @@ enum HelpText {
         case .test: "usage: concierge test [DIR] [--config FILE] [FLAGS]"
         case .paths: "usage: concierge paths FLOW [--curl] [FLAGS]"
         case .store:
-            "usage: concierge store check|stats|backup FILE|vacuum|rekey [--config FILE] [--store sqlite:FILE] [FLAGS]"
+            "usage: concierge store check|stats|backup FILE|repair FILE|vacuum|rekey [--config FILE] [--store sqlite:FILE] [FLAGS]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .schema: "usage: concierge schema \(FileSchema.allCases.map(\.rawValue).joined(separator: "|"))"
         case .version: "usage: concierge version"
@@ -78,7 +78,7 @@ enum HelpText {
         case .store:
             [
                 ("--json", "with stats: for programs"),
-                ("--force", "with backup: replace FILE if it exists"),
+                ("--force", "with backup and repair: replace FILE if it exists"),
                 (
                     "--admin-key-file FILE",
                     "with vacuum: the key of the server; default admin.key of this configuration"
@@ -144,7 +144,7 @@ enum HelpText {
 
             \(StoreAction.allCases.map { "  \(padded($0.rawValue, 8))\($0.summary)" }.joined(separator: "\n"))
 
-            A server may be using the file, but for rekey; check, stats and backup only read. If a server uses the file, vacuum
+            A server may be using the file, but for repair and rekey; check, stats, backup and repair only read. If a server uses the file, vacuum
             asks it on its admin listener. docs/store.md says more. The status is 0 for success, 1 if something is wrong or failed, 2
             for a command line that is not valid.
 

@@ -24,8 +24,8 @@ package struct Invocation: Sendable, Equatable {
     package var against: String?
     /// The action of `concierge store`.
     package var storeAction: StoreAction?
-    /// `concierge store backup FILE`.
-    package var backupFile: String?
+    /// `concierge store backup FILE` and `repair FILE`.
+    package var newFile: String?
     /// `concierge store backup --force`: replaces an existing file.
     package var replaces = false
     /// `concierge store stats --json`.

@@ -31,12 +31,13 @@ struct ConfigurationCommandTests {
             (["serve", "--sources"], #"concierge: serve has no flag "--sources""#),
             (["config", "--sources=1"], "concierge: --sources takes no value"),
             (["version", "--port", "1"], #"concierge: version has no flag "--port""#),
-            (["store"], "concierge: store needs an action: one of check, stats, backup, vacuum, rekey"),
+            (["store"], "concierge: store needs an action: one of check, stats, backup, repair, vacuum, rekey"),
             (
                 ["store", "chekc"],
-                #"concierge: store cannot "chekc"; allowed is one of check, stats, backup, vacuum, rekey; did you mean check?"#
+                #"concierge: store cannot "chekc"; allowed is one of check, stats, backup, repair, vacuum, rekey; did you mean check?"#
             ),
             (["store", "backup"], "concierge: store backup needs the path of the file to be written"),
+            (["store", "repair"], "concierge: store repair needs the path of the file to be written"),
             (["store", "backup", "a", "b"], #"concierge: store takes no argument "b" here"#),
             (["store", "check", "--force"], #"concierge: store check has no flag "--force""#),
             (["store", "vacuum", "--json"], #"concierge: store vacuum has no flag "--json""#),
@@ -73,7 +74,7 @@ struct ConfigurationCommandTests {
         arguments: [
             (["--help"], "usage: concierge COMMAND"), (["help"], "usage: concierge COMMAND"),
             (["-h"], "usage: concierge COMMAND"), (["help", "serve"], "usage: concierge serve"),
-            (["help", "store"], "usage: concierge store check|stats|backup FILE|vacuum|rekey"),
+            (["help", "store"], "usage: concierge store check|stats|backup FILE|repair FILE|vacuum|rekey"),
             (["serve", "--help"], "usage: concierge serve"), (["check", "-h"], "usage: concierge check"),
             (["config", "--port", "1", "--help"], "usage: concierge config"),
             (["version", "--help"], "usage: concierge version"), (["help", "help"], "usage: concierge help"),

@@ -106,6 +106,43 @@ struct StoreCommandTests {
         }
     }
 
+    @Test("repair makes a store of a damaged one, and says what is missing; clients keep their tokens")
+    func repair() async throws {
+        try await withFolder([:]) { _, folder in
+            let (path, repaired) = ("\(folder)/sessions.db", "\(folder)/repaired.db")
+            var tokens: [String] = []
+            try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                for _ in 0..<20 {
+                    let (client, _, token) = try await app.newSession()
+                    try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+                    tokens.append(token)
+                }
+                let refused = try await ProgramProcess.run(["store", "repair", repaired, "--store", "sqlite:\(path)"])
+                #expect(refused.status == 1 && refused.complaints.contains("is in use"), "\(refused.complaints)")
+            }
+            // Page 1 has the schema.
+            let file = open(path, O_RDWR)
+            defer { close(file) }
+            #expect(pwrite(file, [UInt8](repeating: 0, count: 4_096), 4_096, 0) == 4_096)
+            let run = try await ProgramProcess.run(["store", "repair", repaired, "--store", "sqlite:\(path)"])
+            #expect(run.status == 0 && run.complaints == "", "\(run.complaints)")
+            #expect(run.output.hasPrefix("\(repaired): 20 sessions, "), "\(run.output)")
+            #expect(run.output.hasSuffix("; nothing is missing\n"))
+            let check = try await ProgramProcess.run(["store", "check", "--store", "sqlite:\(repaired)"])
+            #expect(check.status == 0, "\(check.complaints)")
+            try await withApplication {
+                $0.store = .sqlite(repaired)
+            } _: { app in
+                for token in tokens {
+                    let profile = try await app.client().with(token: token).get(Paths.profile)
+                    #expect(profile[member: "name"] == "Ada")
+                }
+            }
+        }
+    }
+
     @Test(
         "vacuum has a running server give its free pages back, and no request is refused meanwhile",
         .timeLimit(.minutes(2)))

@@ -20,9 +20,11 @@ extension Program {
                 let statistics = try StoreStatistics(path)
                 output.result(invocation.showsJSON ? statistics.json(of: path) : statistics.text(of: path))
             case .backup:
-                let target = invocation.backupFile ?? ""
+                let target = invocation.newFile ?? ""
                 let backup = try StoreBackup(of: path, to: target, replaces: invocation.replaces)
                 output.result("\(target): \(backup.pages) pages, \(backup.bytes.inBinaryUnits)\n")
+            case .repair:
+                return try repair(path, to: invocation.newFile ?? "", invocation, loaded.configuration, output)
             case .vacuum: output.result(try vacuum(path, loaded.configuration))
             case .rekey: return try rekey(path, loaded.configuration.encryptionKeys, output)
             }
@@ -40,6 +42,25 @@ extension Program {
                 + "\(check.findings == 0 ? "nothing is" : "\(check.findings) thing\(check.findings == 1 ? " is" : "s are")")"
                 + " wrong\n")
         return check.findings == 0 ? ExitStatus.success : ExitStatus.failure
+    }
+
+    private static func repair(
+        _ path: String, to target: String, _ invocation: Invocation, _ configuration: Configuration,
+        _ output: ProgramOutput
+    ) throws -> Int32 {
+        let repair = try StoreRepair(
+            path, to: target, keys: configuration.encryptionKeys, replaces: invocation.replaces
+        ) {
+            output.complaint("\(path): \($0)\n")
+        }
+        let corrected = repair.correctedPages
+        output.result(
+            "\(target): \(repair.sessions) sessions, \(repair.services) services, \(repair.documents) large documents, "
+                + "\(repair.tasks) tasks"
+                + (corrected == 0
+                    ? "" : "; a flipped bit was set right on \(corrected) page\(corrected == 1 ? "" : "s")")
+                + (repair.missing == 0 ? "; nothing is missing\n" : "; not everything could be read\n"))
+        return repair.missing == 0 ? ExitStatus.success : ExitStatus.failure
     }
 
     private static func rekey(_ path: String, _ keys: DocumentKeys?, _ output: ProgramOutput) throws -> Int32 {
@@ -70,13 +91,14 @@ extension Program {
 
 /// The actions of `concierge store`.
 package enum StoreAction: String, Sendable, CaseIterable {
-    case check, stats, backup, vacuum, rekey
+    case check, stats, backup, repair, vacuum, rekey
 
     var summary: String {
         switch self {
         case .check: "check all of it; status 1 if something is wrong"
         case .stats: "print its numbers; reads all of it"
         case .backup: "copy it, as of one moment, to FILE"
+        case .repair: "copy what can be read of a damaged one to FILE; no server may be using it"
         case .vacuum: "return unused pages to the file system"
         case .rekey: "encrypt all of it with the first of encryption_keys_file; no server may be using it"
         }
@@ -86,18 +108,21 @@ package enum StoreAction: String, Sendable, CaseIterable {
     var switches: [String] {
         switch self {
         case .stats: ["--json"]
-        case .backup: ["--force"]
+        case .backup, .repair: ["--force"]
         case .check, .vacuum, .rekey: []
         }
     }
+
+    /// Whether its argument is the file that it writes.
+    var writesFile: Bool { self == .backup || self == .repair }
 }
 
-// The arguments of `concierge store`: the action and, for a backup, the file.
+// The arguments of `concierge store`: the action and the file that it writes.
 extension Invocation {
     func checkStoreAction() throws(UsageError) {
         guard let storeAction else { throw UsageError("store needs an action: \(Self.actionList)") }
-        guard storeAction != .backup || backupFile != nil else {
-            throw UsageError("store backup needs the path of the file to be written")
+        guard !storeAction.writesFile || newFile != nil else {
+            throw UsageError("store \(storeAction.rawValue) needs the path of the file to be written")
         }
         let given = [("--json", showsJSON), ("--force", replaces)]
         for (flag, isGiven) in given where isGiven && !storeAction.switches.contains(flag) {
@@ -106,7 +131,7 @@ extension Invocation {
     }
 
     mutating func takeStoreArgument(_ argument: String) throws(UsageError) {
-        guard storeAction != nil else {
+        guard let action = storeAction else {
             storeAction = StoreAction(rawValue: argument)
             guard storeAction == nil else { return }
             let guess = NearestName.of(argument, among: StoreAction.allCases.map(\.rawValue))
@@ -114,10 +139,10 @@ extension Invocation {
                 "store cannot \(WrittenValue.quoted(argument)); allowed is \(Self.actionList)"
                     + (guess.map { "; did you mean \($0)?" } ?? ""))
         }
-        guard storeAction == .backup, backupFile == nil, !argument.isEmpty else {
+        guard action.writesFile, newFile == nil, !argument.isEmpty else {
             throw UsageError("store takes no argument \(WrittenValue.quoted(argument)) here")
         }
-        backupFile = argument
+        newFile = argument
     }
 
     private static var actionList: String {
