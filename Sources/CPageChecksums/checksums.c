@@ -52,7 +52,7 @@ static database_file *database_of(sqlite3_file *file) { return (database_file *)
 
 /// CRC-32 of the page's number, so that a page in another page's place is noticed, and of the page without its last
 /// bytes. Never 0, which stands for a page without a checksum.
-uint32_t cpagechecksums_of(const void *page, size_t size, uint32_t number) {
+static uint32_t checksum(const unsigned char *page, size_t size, uint32_t number) {
     const uint32_t start = htole32(number);
     uint32_t sum = libdeflate_crc32(0, &start, sizeof start);
     sum = libdeflate_crc32(sum, page, size - CPAGECHECKSUMS_BYTES);
@@ -163,7 +163,7 @@ static bool is_zero(const unsigned char *page, uint32_t size) {
 static bool is_damaged(const database_file *database, const unsigned char *page, uint32_t number) {
     uint32_t stored = stored_checksum(page, database->page_size);
     if (stored == 0) return is_zero(page, database->page_size);
-    return stored != cpagechecksums_of(page, database->page_size, number);
+    return stored != checksum(page, database->page_size, number);
 }
 
 /// Whether a page only says where others are used, which follows from them
@@ -222,7 +222,7 @@ static int write_database(sqlite3_file *file, const void *bytes, int count, sqli
         bytes = database->copy;
     }
     if (number != 0) {
-        uint32_t sum = htole32(cpagechecksums_of(database->copy, database->page_size, number));
+        uint32_t sum = htole32(checksum(database->copy, database->page_size, number));
         memcpy(database->copy + count - sizeof sum, &sum, sizeof sum);
     }
     if (has_mark && database->mark.kind != CPAGECHECKSUMS_MARK_NONE)
@@ -312,6 +312,10 @@ const char *cpagechecksums_file_system(void) {
     pthread_once(&once, register_file_system);
     return is_registered ? file_system.zName : NULL;
 }
+
+// MARK: For readers without SQLite
+
+uint32_t cpagechecksums_of(const void *page, size_t size, uint32_t number) { return checksum(page, size, number); }
 
 // MARK: For connections
 

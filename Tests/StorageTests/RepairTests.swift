@@ -175,7 +175,7 @@ struct RepairTests {
             try Files.flip(damaged.path + "-wal", at: 32 + frame * 4_120 + 2_000)
             var told: [String] = []
             let repair = try StoreRepair(damaged.path, to: repaired.path) { told.append($0) }
-            #expect(told == ["the log is damaged at frame \(frame): the commits behind it are missing"])
+            #expect(told.count == 1 && told.allSatisfy { $0.contains("damaged at frame \(frame):") }, "\(told)")
             #expect(repair.sessions > 0)
             #expect(try StoreCheck.run(repaired.path) { Issue.record("\($0)") }.findings == 0)
             let store = try repaired.store(services: RepairedStore.services)

@@ -128,8 +128,8 @@ enum SQLiteSchema {
         // The log may be of a former run, or a new one.
         if found != nil { try connection.markOpening() }
         try connection.transaction { () throws(SQLiteError) in
-            if let found, found >= firstWithRows {
-                if found == firstWithRows { try connection.execute(tasks) }
+            if let found, found >= 4 {
+                if found == 4 { try connection.execute(tasks) }
             } else {
                 if found != nil { try connection.execute(OlderTables.setAside) }
                 try connection.execute(tables)
