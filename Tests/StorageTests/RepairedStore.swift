@@ -168,3 +168,14 @@ struct RepairedStore {
         return (told, isWhole, repair.correctedPages)
     }
 }
+
+extension SQLiteFile {
+    /// A file without sessions that a repair has made, with the numbers of a new one.
+    static func repaired() async throws -> SQLiteFile {
+        let (damaged, file) = (try SQLiteFile(), try SQLiteFile())
+        await (try damaged.store()).close()
+        _ = try StoreRepair(damaged.path, to: file.path) { _ in }
+        try SQLiteConnection(file.path, .write).execute("UPDATE facts SET value = 0 WHERE name = 'restored'")
+        return file
+    }
+}

@@ -23,11 +23,7 @@ import Testing
             return (try file.store(services: services, keys: try EncryptionTests.keys("k1")), file)
         },
         Candidate(testDescription: "sqlite, repaired") {
-            let (damaged, file) = (try SQLiteFile(), try SQLiteFile())
-            await (try damaged.store()).close()
-            _ = try StoreRepair(damaged.path, to: file.path) { _ in }
-            // A new store has no floor for revisions.
-            try SQLiteConnection(file.path, .write).execute("UPDATE facts SET value = 0 WHERE name = 'restored'")
+            let file = try await SQLiteFile.repaired()
             return (try file.store(services: try ServiceCatalog().services.map(\.name)), file)
         },
         Candidate(testDescription: "redis") {
