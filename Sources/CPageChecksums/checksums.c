@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -399,6 +400,15 @@ int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark) {
 }
 
 // MARK: System calls that Swift's C library lacks
+
+// A file system without RENAME_NOREPLACE leaves the check to us.
+int cpagechecksums_rename_new(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    if (access(to, F_OK) == 0) return EEXIST;
+    if (errno != ENOENT) return errno;
+    return rename(from, to) == 0 ? 0 : errno;
+}
 
 // A length of 0 is the whole file.
 void cpagechecksums_start_writeback(int file) { sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }

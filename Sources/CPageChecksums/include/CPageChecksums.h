@@ -96,6 +96,9 @@ int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark);
 /// it in these bytes, little-endian; 0 stands for a page without one.
 uint32_t cpagechecksums_of(const void *page, size_t size, uint32_t number);
 
+/// Renames a file unless there is one of the new name. Returns 0 or a value of `errno`.
+int cpagechecksums_rename_new(const char *from, const char *to);
+
 /// Makes the kernel start writing a file's changed pages to the disk (sync_file_range(2)). Swift's C library lacks it.
 void cpagechecksums_start_writeback(int file);
 

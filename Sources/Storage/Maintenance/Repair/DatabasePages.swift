@@ -33,7 +33,8 @@ final class DatabasePages {
     ///   - file: the database.
     ///   - log: its log; negative when there is none.
     ///   - path: of the database.
-    init(_ file: Int32, log: Int32, of path: String) {
+    /// - Throws: ``StoreOpeningError`` when the log cannot be read.
+    init(_ file: Int32, log: Int32, of path: String) throws(StoreOpeningError) {
         self.file = file
         var head = [UInt8](repeating: 0, count: DatabaseHeader.size)
         _ = Self.fill(&head, file, 0)
@@ -45,7 +46,7 @@ final class DatabasePages {
         var isCorrected = false
         for candidate in sizes where header == nil {
             size = candidate
-            overlay = log >= 0 ? LogOverlay(log, of: path, pageSize: size) : nil
+            overlay = log >= 0 ? try LogOverlay(log, of: path, pageSize: size) : nil
             (header, isCorrected) = Self.header(file, log, overlay, size)
         }
         pageSize = size

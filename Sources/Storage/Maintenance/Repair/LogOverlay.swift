@@ -13,9 +13,10 @@ struct LogOverlay {
     /// - Parameters:
     ///   - log: the open log of a database with pages of this size.
     ///   - path: of the database.
-    init(_ log: Int32, of path: String, pageSize: Int) {
+    /// - Throws: ``StoreOpeningError`` when the log cannot be read.
+    init(_ log: Int32, of path: String, pageSize: Int) throws(StoreOpeningError) {
         file = log
-        let inspection = LogInspection(of: path, pageSize: pageSize)
+        let inspection = try LogInspection(of: path, pageSize: pageSize)
         finding = inspection.finding
         var head = [UInt8](repeating: 0, count: LogInspection.frameHeaderSize)
         let size = head.count + pageSize

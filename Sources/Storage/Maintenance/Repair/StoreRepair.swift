@@ -69,7 +69,7 @@ private struct DamagedStore {
         let real = realpath(path, nil)
         defer { free(real) }
         log = OpenFile((real.map { String(cString: $0) } ?? path) + "-wal")
-        pages = DatabasePages(lock.descriptor, log: log.descriptor, of: path)
+        pages = try DatabasePages(lock.descriptor, log: log.descriptor, of: path)
         guard let header = pages.header else { return }
         guard header.applicationID == SQLiteSchema.applicationID else { throw StoreOpeningError.foreign(path) }
         let known = Int(SQLiteSchema.version)

@@ -1,3 +1,4 @@
+import CPageChecksums
 import Glibc
 
 /// Makes a database under another name, and renames it when it is whole and on the disk. So a start that is killed
@@ -22,9 +23,9 @@ enum NewDatabase {
             for ending in ["-journal", "-wal", "-shm"] { unlink(draft + ending) }
             guard ftruncate(lock.descriptor, 0) == 0 else { throw refused(draft, path) }
             try fill(draft, path)
-            // Unlike a rename, a link never replaces a file.
-            guard fsync(lock.descriptor) == 0, link(draft, target) == 0 else { throw refused(draft, path) }
-            unlink(draft)
+            guard fsync(lock.descriptor) == 0 else { throw refused(draft, path) }
+            errno = cpagechecksums_rename_new(draft, target)
+            guard errno == 0 else { throw refused(draft, path) }
             _ = StorePlace.sync(StorePlace.directory(of: target))
         } catch {
             unlink(draft)
