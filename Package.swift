@@ -131,6 +131,7 @@ let package = Package(
             name: "Durability",
             dependencies: [
                 "Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "SeededRandomness", "CSQLite",
+                "RedisTestServer",
             ],
             exclude: ["README.md", "PlantedBugs"]),
         .testTarget(

@@ -15,7 +15,7 @@ import zlib
 
 from server import Failed
 
-VERSION = 6  # PRAGMA user_version
+VERSION = 7  # PRAGMA user_version
 COLUMNS = ("key", "revision", "used_at", "expires_at", "user_id", "large", "state")
 KEY_OFFSET = 2**63  # the key of a session is the first half of its id less this
 # The first half of an id: milliseconds, and so many random bits.

@@ -56,6 +56,57 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("another order of members, blanks, a charset and the session's own id make no other request")
+    func sameRequest() async throws {
+        try await withApplication(services: [try ServiceFile(name: "notes", default: [])]) { app in
+            let (client, id) = try await { ($0.client, $0.id) }(app.newSession())
+            let one = #"{"operations":[{"op":"patch","service":"notes","value":[{"op":"add","path":"/-","value":1}]}]}"#
+            let two =
+                #"{ "operations": [ {"value": [{"path": "/-", "op": "add", "value": 1.0}], "service": "notes", "op": "patch"} ] }"#
+            let first = try await client.send("POST", Paths.transactions, json: one, fields: [Self.key("k")])
+            let again = try await client.send(
+                "POST", "/v1/sessions/\(id)/transactions", json: two,
+                fields: [Self.key("k"), ("Content-Type", "application/json; charset=utf-8")])
+            #expect(first.status == 200 && again.status == 200 && again["Idempotency-Replayed"] == "true")
+            #expect(again.body == first.body)
+            #expect(try await client.get(Paths.service("notes")).json == [1])
+        }
+    }
+
+    @Test("a token that has been replaced is not shown again, and its session lives on")
+    func replacedToken() async throws {
+        let clock = SteeredClock()
+        try await withApplication(clock: clock) { app in
+            let fields = [Self.key("install-5f3c9a1e-77aa-4c02")]
+            let created = try await app.client().send("POST", Paths.sessions, fields: fields)
+            let first = app.client().with(token: try #require(created[member: "token"]?.string))
+            let rotated = try await first.send("POST", Paths.tokens, fields: [Self.key("r")])
+            let second = app.client().with(token: try #require(rotated[member: "token"]?.string))
+            // In its grace the old one still works, so a client that has lost the response gets it.
+            #expect(try await app.client().send("POST", Paths.sessions, fields: fields).body == created.body)
+            #expect(try await first.send("POST", Paths.tokens, fields: [Self.key("r")]).body == rotated.body)
+            clock.advance(.seconds(31))
+            let again = try await app.client().send("POST", Paths.sessions, fields: fields)
+            #expect(again.status == 409 && again.code == "replay_expired" && !again.text.contains("cg_"))
+            #expect(try await second.get(Paths.current).status == 200)
+            #expect(try await second.send("POST", Paths.tokens, fields: [Self.key("r")]).body == rotated.body)
+            try await second.send("DELETE", Paths.current)
+            let ended = try await app.client().send("POST", Paths.sessions, fields: fields)
+            #expect(ended.status == 409 && ended.code == "replay_expired")
+        }
+    }
+
+    @Test("a refusal of a request without a session is not kept, so that its key may be used for what is right")
+    func refusalWithoutSession() async throws {
+        try await withApplication { app in
+            let fields = [Self.key("a-key-of-random-letters")]
+            let refused = try await app.client().send("POST", Paths.sessions, json: #"{"labels":7}"#, fields: fields)
+            #expect(refused.status == 400)
+            let made = try await app.client().send("POST", Paths.sessions, json: "{}", fields: fields)
+            #expect(made.status == 201 && made["Idempotency-Replayed"] == nil)
+        }
+    }
+
     @Test("an event is done once, whether or not the store has to be waited for", arguments: [false, true])
     func replaysEvent(waits: Bool) async throws {
         let store: any SessionStore = waits ? SteeredStore() : MemoryStore()
@@ -211,7 +262,11 @@ struct IdempotencyTests {
     @Test("after 24 hours the key is forgotten")
     func forgotten() async throws {
         let clock = SteeredClock()
-        try await withApplication(clock: clock) { app in
+        try await withApplication(clock: clock) {
+            // The token that is replayed has to be valid.
+            $0.sessionIdleTimeout = .seconds(48 * 3600)
+            $0.sessionLifetime = .seconds(48 * 3600)
+        } _: { app in
             let fields = [Self.key("a-key-of-random-letters")]
             let first = try await app.client().send("POST", Paths.sessions, fields: fields)
             clock.advance(.seconds(24 * 3600) - .milliseconds(1))

@@ -94,6 +94,11 @@ struct ProblemTests {
                 "idempotency_key_reused", try await client.send("POST", Paths.tokens, fields: key))
             #expect(try await client.send("POST", Paths.tokens).status == 201)
             found.expect("token_replaced", try await client.send("POST", Paths.tokens))
+            let made = [("Idempotency-Key", "a-key-of-random-letters")]
+            let other = try await app.client().send("POST", Paths.sessions, fields: made)
+            let token = try #require(other[member: "token"]?.string)
+            #expect(try await app.client().with(token: token).send("DELETE", Paths.current).status == 204)
+            found.expect("replay_expired", try await app.client().send("POST", Paths.sessions, fields: made))
             let cookie = try await app.client().send("POST", Paths.sessions, json: #"{"mode":"cookie"}"#)
             let pair = String((cookie["Set-Cookie"] ?? "").prefix { $0 != ";" })
             found.expect(

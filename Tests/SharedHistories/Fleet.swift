@@ -21,6 +21,13 @@ final class Fleet<Server: HistoryServer>: Sendable {
     private let servers: Mutex<[Server]>
     private let faults = Mutex<[String: Int]>([:])
     private let make: Make
+    private let keySessionID = Mutex<SessionID?>(nil)
+
+    /// The session into which requests with a key write.
+    var keySession: SessionID {
+        get { keySessionID.withLock(\.self) ?? SessionID(high: 0, low: 0) }
+        set { keySessionID.withLock { $0 = newValue } }
+    }
 
     typealias Make = @Sendable (RedisTestServer) async throws -> Server
 
@@ -86,7 +93,6 @@ final class Fleet<Server: HistoryServer>: Sendable {
                 defer { servers[place] = new }
                 return servers[place]
             }
-            keys.ended(ObjectIdentifier(former))
             await former.kill()
         }
     }

@@ -1,13 +1,12 @@
+import Sessions
 import Synchronization
 
-/// What may become of requests with an idempotency key.
+/// What may become of requests with an idempotency key: each is executed once, whatever fails, and all copies get its
+/// response.
 final class KeyModel: Sendable {
     private struct State {
-        /// By key: where it was executed.
-        var executed: [Int: [ObjectIdentifier]] = [:]
-        /// Servers that have ended, and may have left no note of what they had executed.
-        var dead: Set<ObjectIdentifier> = []
-        var replays: [Int: Set<String>] = [:]
+        /// By key.
+        var responses: [Int: Set<String>] = [:]
         var next = 0
     }
 
@@ -24,27 +23,23 @@ final class KeyModel: Sendable {
         }
     }
 
-    /// Returns the response.
-    func execute(_ key: Int, at server: ObjectIdentifier) -> String {
+    /// A copy of a request got a response.
+    func responded(_ key: Int, _ response: String) {
         state.withLock { state in
-            state.executed[key, default: []].append(server)
-            return "\(key) \(state.executed[key]?.count ?? 0)"
+            state.responses[key, default: []].insert(response)
+            let all = state.responses[key, default: []]
+            if all.count > 1 { violations.add("key \(key) was answered with \(all.sorted())") }
         }
     }
 
-    func replayed(_ key: Int, _ response: String) {
-        state.withLock { _ = $0.replays[key, default: []].insert(response) }
-    }
-
-    func ended(_ server: ObjectIdentifier) { state.withLock { _ = $0.dead.insert(server) } }
-
-    func finish() {
+    /// Compares with what the store has in the end.
+    ///
+    /// - Parameter executed: the key of each execution of a unit of work, and the key of each session that was made.
+    func finish(executed: [Int]) {
+        let counts = executed.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
         state.withLock { state in
-            for (key, servers) in state.executed where state.dead.isDisjoint(with: servers) {
-                if servers.count > 1 { violations.add("key \(key) was executed \(servers.count) times") }
-                let responses = state.replays[key, default: []]
-                if responses.count > 1 { violations.add("key \(key) was answered with \(responses.sorted())") }
-            }
+            for (key, count) in counts where count > 1 { violations.add("key \(key) was executed \(count) times") }
+            for key in state.responses.keys where counts[key] == nil { violations.add("key \(key) was not executed") }
         }
     }
 }

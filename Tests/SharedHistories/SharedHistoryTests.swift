@@ -27,6 +27,7 @@ struct SharedHistoryTests {
         let residents = Bool.random(using: &random) ? 8 : 10_000
         let fleet = try await SharedFleet(keys) { try SharedServer($0, residents: residents) }
         let tally = Tally(limit: operations)
+        fleet.keySession = try await fleet[0].sessions.create().0.id
         let subjects = try await subjects(fleet, tally, violations, count: 24)
         let seeds = (0..<48).map { _ in random.next() }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -59,7 +60,7 @@ struct SharedHistoryTests {
         if tally.hasGivenUp { return }
         await fleet.heal()
         try await finish(fleet, subjects, tally)
-        keys.finish()
+        keys.finish(executed: try await fleet.executedKeys(at: fleet[1]))
         let found = violations.all
         print(
             "seed \(seed): \(tally.answered) operations answered, \(tally.unknown) without an answer, "

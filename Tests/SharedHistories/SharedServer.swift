@@ -11,7 +11,7 @@ final class SharedServer: HistoryServer {
     let proxy: FaultProxy
     let store: RedisStore
     let sessions: Sessions
-    let idempotency: IdempotencyStore
+    let idempotency: Idempotency
     private let upkeep: Task<Void, Never>
 
     /// Longer than most delays, and so short that an operation that waits for nothing does not wait long.
@@ -29,6 +29,7 @@ final class SharedServer: HistoryServer {
         let initial: JSONDocument = ["era": 0, "count": 0, "last": []]
         let catalog = try ServiceCatalog(declarations: [
             ServiceDeclaration(name: "chain", default: initial), ServiceDeclaration(name: "mirror", default: initial),
+            ServiceDeclaration(name: "log", default: []),
         ])
         var limits = RedisConnection.Limits()
         limits.deadline = Self.deadline
@@ -46,7 +47,7 @@ final class SharedServer: HistoryServer {
         sessions = Sessions(
             settings: settings, catalog: catalog, store: store,
             journeys: JourneySettings(engine: FlowEngine(catalog: flows), mainFlow: "work"))
-        idempotency = IdempotencyStore(clock: SystemClock(), notes: store)
+        idempotency = Idempotency(sessions: sessions, clock: SystemClock())
         upkeep = Task { [sessions] in await sessions.run() }
     }
 

@@ -128,15 +128,17 @@ struct OlderTablesTests {
     }
 
     @Test(
-        "a file of version 4 gets the table of tasks, and keeps its sessions; one of version 5 has it",
-        arguments: [("DROP TABLE tasks", 4), ("", 5)])
+        "a file of version 4 gets the table of tasks, and keeps its sessions; one of version 5 or 6 has it, and all get "
+            + "those of replays",
+        arguments: [("DROP TABLE tasks;", 4), ("", 5), ("", 6)])
     func fourthVersion(_ change: String, _ version: Int) async throws {
         let file = try SQLiteFile()
         let session = Samples.session()
         let first = try file.store()
         try await first.create(session)
         await first.close()
-        try SQLiteConnection(file.path, .write).execute("\(change); PRAGMA user_version = \(version)")
+        try SQLiteConnection(file.path, .write).execute(
+            "\(change) DROP TABLE replays; DROP TABLE lone_replays; PRAGMA user_version = \(version)")
         let store = try file.store()
         #expect(try await store.load(session.record.id)?.record.revision == 1)
         var commit = Samples.commit(Samples.record(session.record.id, revision: 2), over: 1)
@@ -144,7 +146,10 @@ struct OlderTablesTests {
             id: TaskID(session: session.record.id, journey: "main", number: 2), name: "work", attempts: 1, createdAt: 1,
             endsAt: 9, due: 1)
         commit.tasks = [.begun(task)]
+        let replay = SessionStoreContract.replay("key")
+        commit.replays = ReplayChange(added: replay)
         try await store.commit(commit)
+        #expect(try await store.replays.response(replay.entry.id, of: session.record.id) == replay.response)
         #expect(try await store.tasks(TaskQuery(now: 1, limit: 1)) == [task])
         await store.close()
     }

@@ -30,13 +30,6 @@ import Testing
         try await store.create(Samples.session(id))
         await iterator.next()
         store.unfollow(id)
-        let key = SHA256Digest(of: Array(fixture.prefix.utf8))
-        let mark = [UInt8](repeating: 1, count: SharedNoteMark.length)
-        #expect(try await store.note(mark, of: key, for: 60_000) == nil)
-        store.replace(key, with: mark + [2], for: 60_000)
-        #expect(try await store.note([3], of: key, for: 60_000) == mark + [2])
-        store.drop(key, of: mark)
-        #expect(try await store.note([4], of: key, for: 60_000) == nil)
         #expect(store.durability == .commit)
         await store.close()
     }

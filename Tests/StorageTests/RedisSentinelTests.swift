@@ -61,12 +61,10 @@ import Testing
         }
         #expect(try await store.load(id)?.record.revision == 2)
         // What a failover may lose is not told to others either.
-        let (key, other) = (SHA256Digest(of: Array("a request".utf8)), try fixture.store())
-        let note = [UInt8](repeating: 1, count: SharedNoteMark.length)
-        for store in [store, other] {
-            let error = await #expect(throws: SessionError.self) {
-                try await store.note(note, of: key, for: 60_000)
-            }
+        let digest = ShortDigest(SHA256Digest(of: Array("a request".utf8)))
+        let lone = LoneReplay(id: digest, fingerprint: digest, endsAt: 60_000, content: .response([1]))
+        for store in [store, try fixture.store()] {
+            let error = await #expect(throws: StoreError.self) { try await store.keep(lone, now: 0, atMost: 10) }
             #expect(String(describing: error).contains("Only 0 of 1 replicas"), "\(String(describing: error))")
         }
         replicated.replica.send(SIGCONT)

@@ -63,6 +63,7 @@ package final class SteeredStore: SessionStore {
         }
     }
 
+    package var replays: any ReplayStore { inner.replays }
     package var sessionCount: Int { inner.sessionCount }
     package var documentBytes: DocumentBytes? { inner.documentBytes }
 

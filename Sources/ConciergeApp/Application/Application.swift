@@ -23,7 +23,7 @@ package actor Application {
     private struct Running {
         let publicServer: HTTPServer
         let adminServer: HTTPServer
-        /// The tasks that remove expired sessions and expired responses.
+        /// The tasks that remove expired sessions, and tell watchers of time.
         let sweepers: [Task<Void, Never>]
         /// Whether the store was opened, once that is known.
         let opening: Task<Bool, Never>
@@ -35,7 +35,7 @@ package actor Application {
     let log: Log
     private let flows: FlowCatalog
     let sessions: Sessions
-    private let idempotency: IdempotencyStore
+    private let idempotency: Idempotency
     private let quotas: Quotas
     private let problems = ProblemCounts()
     private let adminAccess: AdminAccess
@@ -73,8 +73,7 @@ package actor Application {
             configuration.quotas, proxies: configuration.proxies.networks,
             cookieName: SessionCookie(configuration.cookie).name)
         adminAccess = AdminAccess(configuration.admin, log: self.log)
-        idempotency = IdempotencyStore(
-            limits: .init(configuration.idempotency), clock: clock, notes: store as? any SharedNotes)
+        idempotency = Idempotency(limits: .init(configuration.idempotency), sessions: sessions, clock: clock)
     }
 
     /// Binds both listeners and serves. Returns when both accept connections. If a shared store is away, the server is
@@ -122,7 +121,6 @@ package actor Application {
             sweepers: [
                 Task { [sessions] in if await opening.value { await sessions.run() } },
                 Task { [sessions] in await sessions.runWatches() },
-                Task { [idempotency] in await idempotency.run() },
             ],
             opening: opening,
             sender: sender.map { sender in
@@ -237,8 +235,8 @@ package actor Application {
         if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
         routes.group(
             IdempotencyMiddleware(
-                store: idempotency, errors: ProblemRenderer(log: log, counts: problems),
-                authorize: caller.idempotencyScope, authorizeResident: caller.residentIdempotencyScope)
+                idempotency, errors: ProblemRenderer(log: log, counts: problems), owner: caller.keyOwner,
+                residentOwner: caller.residentKeyOwner)
         ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
@@ -295,19 +293,12 @@ package actor Application {
                 isOfJourney: true
             ).add(to: &routes)
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
-            routes.group(
-                IdempotencyMiddleware(
-                    store: idempotency, errors: ProblemRenderer(log: log, counts: problems),
-                    authorize: { _ in .administrator }, authorizeResident: { _ in .administrator })
-            ) { routes in
-                AdminJourneyEndpoints(
-                    sessions: sessions, session: endpoints.session,
-                    send: JourneyEndpoints(
-                        caller: caller, dressing: JourneyDressing(flows), isFromBackend: true
-                    ).send
-                ).add(to: &routes)
-                TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75).add(to: &routes)
-            }
+            let journeys = AdminJourneyEndpoints(
+                sessions: sessions, session: endpoints.session,
+                send: JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows), isFromBackend: true).send)
+            routes.group(adminIdempotency(journeys.keyOwner), add: journeys.add)
+            let tasks = TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75)
+            routes.group(adminIdempotency(tasks.keyOwner), add: tasks.add)
             StoreEndpoints(sessions: sessions).add(to: &routes)
         }
         let router = try routes.freeze()
@@ -315,6 +306,12 @@ package actor Application {
             listeners: [("public", publicRoutes.routes), ("admin", router.routes)], workers: configuration.workers)
         late.set(metrics)
         return (router, metrics)
+    }
+
+    private func adminIdempotency(_ owner: @escaping IdempotencyMiddleware.Owner) -> IdempotencyMiddleware {
+        IdempotencyMiddleware(
+            idempotency, errors: ProblemRenderer(log: log, counts: problems), owner: owner,
+            residentOwner: { _ in nil })
     }
 
     private func describe(_ listener: APIListener) -> OpenAPIEndpoint {

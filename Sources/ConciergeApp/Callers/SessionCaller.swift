@@ -2,9 +2,9 @@ import HTTPServer
 import Sessions
 
 extension Session {
-    fileprivate var idempotencyScope: IdempotencyScope {
+    fileprivate var keyOwner: KeyOwner {
         let (id, userID) = identity
-        return .session(id, userID: userID)
+        return KeyOwner(.session(id, userID: userID), .session(self))
     }
 }
 
@@ -95,17 +95,16 @@ struct SessionCaller: Sendable {
     }
 
     /// The owner of an `Idempotency-Key`: the session, or the peer while a session is being created.
-    @Sendable func idempotencyScope(of request: HTTPRequest) async throws -> IdempotencyScope {
-        Self.namesSession(request) ? try await session(of: request).idempotencyScope : try Self.peer(request)
+    @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
+        Self.namesSession(request) ? try await session(of: request).keyOwner : try Self.peer(request)
     }
 
     /// The same without waiting; `nil` when the store has to be asked.
-    @Sendable func residentIdempotencyScope(of request: HTTPRequest) throws -> IdempotencyScope? {
-        Self.namesSession(request)
-            ? try residentSession(of: request).map(\.idempotencyScope) : try Self.peer(request)
+    @Sendable func residentKeyOwner(of request: HTTPRequest) throws -> KeyOwner? {
+        Self.namesSession(request) ? try residentSession(of: request).map(\.keyOwner) : try Self.peer(request)
     }
 
-    private static func peer(_ request: HTTPRequest) throws -> IdempotencyScope {
+    private static func peer(_ request: HTTPRequest) throws -> KeyOwner {
         guard try IdempotencyKey(of: request).bytes.count >= leastKeyLength else {
             throw HTTPError(
                 .badRequest, code: "invalid_idempotency_key",
@@ -113,7 +112,7 @@ struct SessionCaller: Sendable {
                     "Without a token, Idempotency-Key must have at least \(leastKeyLength) characters that nobody else "
                     + "can guess, such as a random UUID: the response has the token of the new session.")
         }
-        return .peer(trace(of: request))
+        return KeyOwner(.peer(trace(of: request)), .newSession)
     }
 
     /// The fewest characters of a key without a token: whoever guesses it gets the token of the new session.

@@ -254,7 +254,7 @@ extension ConfigurationKey {
             "How long the response to an `Idempotency-Key` is kept."),
         .init(
             "idempotency.max_entries", .integer(1...10_000_000), \.idempotency.maxEntries,
-            "Most kept responses; beyond it the oldest of the address with most of them are dropped."),
+            "Most remembered keys of requests that name no session, such as those that make one; the oldest go first."),
     ]
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

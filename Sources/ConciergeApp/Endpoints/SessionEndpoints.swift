@@ -21,7 +21,8 @@ struct SessionEndpoints: Sendable {
         let (labels, mode) = try Self.wishes(request)
         return .deferred { responder in
             sessions.create(
-                labels: labels, mode: mode, then: responder.completion { try created($0.get(), mode, request) })
+                labels: labels, mode: mode, once: request.once, mostLone: request.mostLone,
+                show: { try created($0, $1, mode, request) }, then: responder.completion { try $0.get() })
         }
     }
 
@@ -32,11 +33,11 @@ struct SessionEndpoints: Sendable {
     }
 
     private func created(
-        _ new: (session: Session, token: SessionToken), _ mode: SessionMode, _ request: HTTPRequest
+        _ session: Session, _ token: SessionToken, _ mode: SessionMode, _ request: HTTPRequest
     ) throws -> HTTPResponse {
-        let (session, token) = new
         let summary = try session.summary()
         request.note(summary.id)
+        request.carries(token)
         var response = HTTPResponse.json(.created) { json in
             json.name("session")
             json.session(summary)
@@ -104,14 +105,18 @@ struct SessionEndpoints: Sendable {
     private func rotate(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         _ = try RequestBody.readMembers(request, known: [], isOptional: true)
-        let token = try await sessions.rotate(session, presenting: caller.presentedToken(of: request))
-        let summary = try session.summary()
-        guard summary.mode == .cookie else {
-            return .json(.created) { $0.token(token) }
+        return try await sessions.rotate(
+            session, presenting: caller.presentedToken(of: request), once: request.once
+        ) { token in
+            request.carries(token)
+            let summary = try session.summary()
+            guard summary.mode == .cookie else {
+                return .json(.created) { $0.token(token) }
+            }
+            var response = HTTPResponse.json(.created) { _ in }
+            response.fields.add(.setCookie, cookie(carrying: token, of: summary))
+            return response
         }
-        var response = HTTPResponse.json(.created) { _ in }
-        response.fields.add(.setCookie, cookie(carrying: token, of: summary))
-        return response
     }
 
     private func listOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {

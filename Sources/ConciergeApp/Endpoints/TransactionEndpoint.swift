@@ -26,21 +26,22 @@ struct TransactionEndpoint: Sendable {
                 ])
         }
         let operations = try read(list)
-        let outcomes = try await session.perform(operations)
-        return request.minimized(
-            .json { json in
-                json.name("results")
-                json.beginArray()
-                for outcome in outcomes {
-                    json.beginObject()
-                    json.name("service")
-                    json.string(outcome.service.name)
-                    json.name("etag")
-                    json.string(outcome.etag.description)
-                    json.endObject()
-                }
-                json.endArray()
-            })
+        return try await session.perform(operations, once: request.once) { outcomes in
+            request.minimized(
+                .json { json in
+                    json.name("results")
+                    json.beginArray()
+                    for outcome in outcomes {
+                        json.beginObject()
+                        json.name("service")
+                        json.string(outcome.service.name)
+                        json.name("etag")
+                        json.string(outcome.etag.description)
+                        json.endObject()
+                    }
+                    json.endArray()
+                })
+        }
     }
 
     /// Collects every mistake of every operation.

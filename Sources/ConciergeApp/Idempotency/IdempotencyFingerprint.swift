@@ -1,4 +1,5 @@
 import HTTPServer
+import JSONDocument
 import Sessions
 
 /// The SHA-256 of a list of parts, each preceded by its length, so that two different lists never give the same input.
@@ -28,35 +29,82 @@ struct PartsHasher: ~Copyable {
     consuming func finish() -> SHA256Digest { hasher.digest }
 }
 
-/// A digest of a request: method, route, target as sent, content type and body. Two requests with one key and different
-/// fingerprints are a mistake of the client.
-package struct IdempotencyFingerprint: Sendable, Equatable {
-    private let digest: SHA256Digest
+extension PartsHasher {
+    /// Adds a JSON value: equal values give the same input, however they are written.
+    mutating func add(_ value: JSONDocument) {
+        switch value.kind {
+        case .null: add("null")
+        case .bool: add(value.bool == true ? "true" : "false")
+        case .integer, .double:
+            add("number")
+            if let int = value.int {
+                withUnsafeBytes(of: int.littleEndian) { add($0) }
+            } else if value.kind == .double, let double = value.double {
+                withUnsafeBytes(of: double.bitPattern.littleEndian) { add($0) }
+            } else {
+                add(value.serialized())
+            }
+        case .string:
+            add("string")
+            add(value.string ?? "")
+        case .array:
+            add("array \(value.count)")
+            for element in value.elements ?? [] { add(element) }
+        case .object:
+            add("object \(value.count)")
+            // In the order of their names.
+            for member in value.members ?? [] {
+                add(member.name)
+                add(member.value)
+            }
+        }
+    }
+}
 
-    init(_ digest: SHA256Digest) { self.digest = digest }
-
-    var bytes: [UInt8] { digest.bytes }
-
+/// A digest of a request: method, route and its parameters, query, media type and body. Two requests with one key and
+/// different fingerprints are a mistake of the client.
+///
+/// A body counts as the JSON value that it is: another order of members, blanks, or a `charset` make no other request.
+/// Neither does the session's own id in place of `current`.
+package enum IdempotencyFingerprint {
     /// Of everything except the body, while that has not arrived.
-    init(ofHead request: HTTPRequest) {
-        digest = Self.head("concierge idempotency: what is being asked for", request).finish()
+    static func ofHead(_ request: HTTPRequest) -> ShortDigest {
+        ShortDigest(head("concierge idempotency: what is being asked for", request).finish())
     }
 
     static func head(_ label: StaticString, _ request: HTTPRequest) -> PartsHasher {
         var hasher = PartsHasher(label)
         hasher.add(request.method.description)
-        hasher.add(request.match.route?.pattern.text ?? "")
-        hasher.add(request.target)
-        hasher.add(request.fields.bytes(of: .contentType) ?? [])
+        hasher.add(request.match.route?.pattern.text ?? request.target)
+        // The key's owner, or the place where the response is kept, has named the session already.
+        for name in request.match.route?.pattern.parameterNames ?? [] where name != "session" {
+            hasher.add(request.parameter(name))
+        }
+        let target = request.hasQuery ? request.target : ""
+        hasher.add(target.firstIndex(of: "?").map { target[$0...] } ?? "")
         return hasher
     }
 
     /// - Throws: `HTTPError.bodyIsAwaited`.
-    package init(of request: HTTPRequest) throws(HTTPError) {
-        var hasher = Self.head("concierge idempotency: what was asked for", request)
-        hasher.add(try request.body)
-        digest = hasher.finish()
+    package static func of(_ request: HTTPRequest) throws(HTTPError) -> ShortDigest {
+        let body = try request.body
+        var hasher = head("concierge idempotency: what was asked for", request)
+        guard !body.isEmpty else { return ShortDigest(hasher.finish()) }
+        hasher.add(mediaType(of: request))
+        if let document = try? JSONDocument(parsing: body) { hasher.add(document) } else { hasher.add(body) }
+        return ShortDigest(hasher.finish())
     }
+
+    /// In lower case, without parameters.
+    private static func mediaType(of request: HTTPRequest) -> [UInt8] {
+        let value = request.fields.bytes(of: .contentType) ?? []
+        let name = value[..<(value.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex)].trimmed
+        return name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    }
+}
+
+extension PartsHasher {
+    fileprivate mutating func add(_ part: Substring) { add(String(part)) }
 }
 
 /// The owner of an idempotency key. The same key of two callers is two keys: no caller gets another's response.
@@ -64,7 +112,7 @@ package enum IdempotencyScope: Sendable, Equatable {
     /// A caller with a valid token, and the user who is signed in: the next user of a session is another caller.
     case session(SessionID, userID: String?)
     /// A caller without a token, identified by its address and by what it says of itself: see
-    /// ``SessionCaller/idempotencyScope(of:)``.
+    /// ``SessionCaller/keyOwner(of:)``.
     case peer(String)
     /// A caller with the key of the admin listener.
     case administrator

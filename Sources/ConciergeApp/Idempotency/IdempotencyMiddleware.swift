@@ -1,46 +1,48 @@
 import HTTPServer
+import Sessions
 
 /// Makes `POST` safe to repeat: a request whose `Idempotency-Key` has a response gets the same response again, marked
 /// `Idempotency-Replayed: true`, and is not executed twice.
 ///
 /// ```swift
 /// let idempotency = IdempotencyMiddleware(
-///     store: store, errors: errors, authorize: caller.idempotencyScope, authorizeResident: { _ in nil })
+///     idempotency, errors: errors, owner: caller.keyOwner, residentOwner: caller.residentKeyOwner)
 /// routes.group(idempotency) { $0.on(.post, "/v1/sessions/{session}/journeys", start) }
 /// ```
 ///
-/// An error is kept like any other response, except errors after which trying again may help (401, 429, 5xx) and failed
-/// conditions (412, 428). The response is also kept when the client has disconnected, because that client will ask
-/// again.
+/// What changes a session keeps its response itself, in the same commit (``KeyedRequest/once``). Any other response is
+/// kept after the handler: of an error too, except errors after which trying again may help (401, 429, 5xx) and failed
+/// conditions (412, 428). If a copy of the request was executed meanwhile, at another server, both get its response.
+/// The response is also kept when the client has disconnected, because that client will ask again.
 ///
-/// `HTTPError`s: 400 `invalid_idempotency_key`; 409 `request_in_progress` with `Retry-After`; 422
+/// `HTTPError`s: 400 `invalid_idempotency_key`; 409 `request_in_progress` with `Retry-After`, and `replay_expired`; 422
 /// `idempotency_key_reused` when the request differs from the first one with the key.
 package struct IdempotencyMiddleware: HTTPMiddleware {
     /// Finds the owner of the request's key. A replay is authorised again, so it throws what the handler would throw.
-    package typealias Authorization = @Sendable (HTTPRequest) async throws -> IdempotencyScope
+    package typealias Owner = @Sendable (HTTPRequest) async throws -> KeyOwner
     /// The same without waiting; `nil` when it has to wait.
-    package typealias ResidentAuthorization = @Sendable (HTTPRequest) throws -> IdempotencyScope?
+    package typealias ResidentOwner = @Sendable (HTTPRequest) throws -> KeyOwner?
 
-    private let store: IdempotencyStore
+    private let idempotency: Idempotency
     private let errors: any HTTPErrorRenderer
-    private let authorize: Authorization
-    private let authorizeResident: ResidentAuthorization
+    private let owner: Owner
+    private let residentOwner: ResidentOwner
 
     /// - Parameter errors: turns a handler's errors into responses.
     package init(
-        store: IdempotencyStore, errors: any HTTPErrorRenderer, authorize: @escaping Authorization,
-        authorizeResident: @escaping ResidentAuthorization
+        _ idempotency: Idempotency, errors: any HTTPErrorRenderer, owner: @escaping Owner,
+        residentOwner: @escaping ResidentOwner
     ) {
-        self.store = store
+        self.idempotency = idempotency
         self.errors = errors
-        self.authorize = authorize
-        self.authorizeResident = authorizeResident
+        self.owner = owner
+        self.residentOwner = residentOwner
     }
 
     package func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
         guard Self.concerns(request) else { return try next(request) }
-        if let scope = try authorizeResident(request) { return try respond(to: request, of: scope, next) }
-        return .task { try respond(to: request, of: try await authorize(request), next) }
+        if let owner = try residentOwner(request) { return try respond(to: request, of: owner, next) }
+        return .task { try respond(to: request, of: try await owner(request), next) }
     }
 
     private static func concerns(_ request: HTTPRequest) -> Bool {
@@ -48,63 +50,73 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     }
 
     private func respond(
-        to request: HTTPRequest, of scope: IdempotencyScope, _ next: @escaping HTTPHandler
+        to request: HTTPRequest, of owner: KeyOwner, _ next: @escaping HTTPHandler
     ) throws -> HTTPOutcome {
         let key = try IdempotencyKey(of: request)
-        let decision = store.begin(
-            scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request), of: request.client.network)
-        guard case .proceed(let ticket) = decision, store.notes != nil else {
-            return try respond(to: request, decision, next)
+        let keyed = try idempotency.begin(owner.scope, key, try IdempotencyFingerprint.of(request))
+        switch owner.place {
+        // Looked for after the key is ours: a copy that has just ended has left its response.
+        case .session(let session):
+            if let entry = session.replay(of: keyed.id) { return replay(.session(session, entry), keyed, request) }
+        case .newSession: break
+        case .none:
+            return .task { [idempotency] in
+                do {
+                    guard let lone = try await idempotency.sessions.loneReplay(keyed.id) else {
+                        return try execute(request, keyed, owner, next)
+                    }
+                    defer { keyed.end() }
+                    return .response(try idempotency.replay(lone, of: keyed, to: request))
+                } catch {
+                    keyed.end()
+                    throw error
+                }
+            }
         }
-        return .task { try respond(to: request, try await store.claim(ticket), next) }
+        return try execute(request, keyed, owner, next)
     }
 
-    private func respond(
-        to request: HTTPRequest, _ decision: IdempotencyStore.Decision, _ next: @escaping HTTPHandler
+    private func execute(
+        _ request: HTTPRequest, _ keyed: KeyedRequest, _ owner: KeyOwner, _ next: @escaping HTTPHandler
     ) throws -> HTTPOutcome {
-        if case .proceed(let ticket) = decision {
-            return try .transforming(request, next) { try finish(ticket, request, $0) }
-        }
-        return .response(try decision.replay(to: request))
+        request.attachment = keyed
+        return try .following(request, next) { result in try finish(request, keyed, owner, result) }
     }
 
-    /// Keeps the response of the first request. An error is kept as its response.
+    /// Keeps the response, unless that is done. An error is kept as its response.
     private func finish(
-        _ ticket: IdempotencyStore.Ticket, _ request: HTTPRequest, _ result: Result<HTTPResponse, any Error>
-    ) throws -> HTTPResponse {
+        _ request: HTTPRequest, _ keyed: KeyedRequest, _ owner: KeyOwner, _ result: Result<HTTPResponse, any Error>
+    ) throws -> HTTPOutcome {
         let response: HTTPResponse
         switch result {
-        case .success(let made): response = made
+        case .success(let made):
+            response = made
+            if keyed.isKept {
+                keyed.end()
+                return .response(response)
+            }
+        case .failure(let executed as ExecutedBefore): return replay(executed.place, keyed, request)
         case .failure(let error as CancellationError):
-            store.abandon(ticket)
+            keyed.end()
             throw error
         case .failure(let error): response = errors.response(to: error, of: request)
         }
-        store.finish(ticket, response)
-        return response
-    }
-}
-
-extension IdempotencyStore.Decision {
-    /// The response of the first request with the key, marked as replayed. A problem in it names this request.
-    /// - Throws: `HTTPError` when there is no such response.
-    func replay(to request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
-        switch self {
-        case .replay(var response):
-            response.nameInProblem(request.id.text)
-            response.fields[.idempotencyReplayed] = "true"
-            return response
-        case .mismatch: throw HTTPError.idempotencyKeyReused
-        case .inProgress, .proceed: throw HTTPError.requestInProgress
+        guard Idempotency.isKept(response.status) else {
+            keyed.end()
+            return .response(response)
+        }
+        return .task { [idempotency] in
+            defer { keyed.end() }
+            return .response(try await idempotency.keep(response, of: keyed, in: owner.place, to: request))
         }
     }
-}
 
-extension HTTPError {
-    fileprivate static let idempotencyKeyReused = HTTPError(
-        .unprocessableContent, code: "idempotency_key_reused",
-        detail: "This Idempotency-Key was first sent with another request. Another request needs another key.")
-    static let requestInProgress = HTTPError(
-        .conflict, code: "request_in_progress",
-        detail: "The first request with this Idempotency-Key is still in progress.", fields: [.retryAfter: "1"])
+    private func replay(
+        _ executed: ExecutedBefore.Place, _ keyed: KeyedRequest, _ request: HTTPRequest
+    ) -> HTTPOutcome {
+        .task { [idempotency] in
+            defer { keyed.end() }
+            return .response(try await idempotency.replay(executed, of: keyed, to: request))
+        }
+    }
 }

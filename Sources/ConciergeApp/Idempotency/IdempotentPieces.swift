@@ -1,4 +1,5 @@
 import HTTPServer
+import Sessions
 
 /// The work of ``IdempotencyMiddleware`` for bodies in pieces, which are never in memory as a whole.
 ///
@@ -6,10 +7,10 @@ import HTTPServer
 /// identified by its head. If its key is known already, the body is read to its end and dropped before the response is
 /// replayed or 422 is sent.
 ///
-/// Only a response to the whole body is kept. After an error, a part of the body is missing: sending the request again
-/// with the same key executes it again.
+/// Only a response to the whole body is kept, when all is done. After an error, or the end of the server, a part of the
+/// body is missing: sending the request again with the same key executes it again.
 struct IdempotentPieces: Sendable {
-    let store: IdempotencyStore
+    let idempotency: Idempotency
     let scope: IdempotencyScope
 
     typealias Work = (inout FingerprintedBody) async throws -> HTTPResponse
@@ -18,37 +19,20 @@ struct IdempotentPieces: Sendable {
         let key = request.fields.contains(.idempotencyKey) ? try IdempotencyKey(of: request) : nil
         var body = FingerprintedBody(of: request, isFingerprinted: key != nil)
         guard let key else { return try await work(&body) }
-        switch store.begin(
-            scope: scope, key: key, fingerprint: IdempotencyFingerprint(ofHead: request), of: request.client.network)
-        {
-        case .proceed(let ticket):
-            let response: HTTPResponse
-            do {
-                response = try await work(&body)
-            } catch {
-                store.abandon(ticket)
-                throw error
-            }
-            if body.isWhole {
-                store.finish(ticket, response, fingerprint: body.fingerprint())
-            } else {
-                store.abandon(ticket)
-            }
-            return response
-        case .inProgress: throw HTTPError.requestInProgress
-        case .mismatch, .replay:
+        let keyed = try idempotency.begin(scope, key, IdempotencyFingerprint.ofHead(request))
+        defer { keyed.end() }
+        if let lone = try await idempotency.sessions.loneReplay(keyed.id) {
             do {
                 while try await body.next() != nil {}
             } catch {
                 // The client has disconnected.
                 throw HTTPError.requestInProgress
             }
-            let decision = store.begin(
-                scope: scope, key: key, fingerprint: body.fingerprint(), of: request.client.network)
-            // The entry was dropped just now, and the body is gone.
-            if case .proceed(let ticket) = decision { store.abandon(ticket) }
-            return try decision.replay(to: request)
+            return try idempotency.replay(lone, of: keyed.with(body.fingerprint()), to: request)
         }
+        let response = try await work(&body)
+        guard body.isWhole else { return response }
+        return try await idempotency.keep(response, of: keyed.with(body.fingerprint()), in: .none, to: request)
     }
 }
 
@@ -82,8 +66,8 @@ struct FingerprintedBody: ~Copyable {
     }
 
     /// It does not depend on the sizes of the pieces.
-    consuming func fingerprint() -> IdempotencyFingerprint {
+    consuming func fingerprint() -> ShortDigest {
         withUnsafeBytes(of: count.littleEndian) { hasher.add($0) }
-        return IdempotencyFingerprint(hasher.finish())
+        return ShortDigest(hasher.finish())
     }
 }

@@ -61,7 +61,7 @@ struct APIOperation: Sendable {
         }
         if body != nil { kinds += [.unsupportedMediaType, .invalidJSON, .invalidInput] }
         if parameters.contains(.idempotencyKey) {
-            kinds += [.invalidIdempotencyKey, .requestInProgress, .idempotencyKeyReused]
+            kinds += [.invalidIdempotencyKey, .requestInProgress, .replayExpired, .idempotencyKeyReused]
         }
         let codes = Set(kinds.map(\.code))
         return ProblemKind.all.filter { codes.contains($0.code) }

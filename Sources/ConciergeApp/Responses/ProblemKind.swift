@@ -91,6 +91,10 @@ extension ProblemKind {
     static let requestInProgress = ProblemKind(
         .conflict, "request_in_progress", "Request in progress",
         "The first request with this Idempotency-Key is still in progress: try again.")
+    static let replayExpired = ProblemKind(
+        .conflict, "replay_expired", "No replay any more",
+        "The first request with this Idempotency-Key was executed, and is not executed again. Its response is not shown "
+            + "any more: it was too long to be kept, or has a token that has been replaced or has ended.")
     static let eventNotAccepted = ProblemKind(
         .conflict, "event_not_accepted", "Event not accepted here",
         "The journey's screen does not accept this event: accepted lists those that it does.")
@@ -225,7 +229,8 @@ extension ProblemKind {
         invalidTarget, invalidHost, ambiguousLength,
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
         serviceNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable, patchConflict,
-        requestInProgress, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, actionFailed, taskNotClaimed,
+        requestInProgress, replayExpired, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, actionFailed,
+        taskNotClaimed,
         tooManyJourneys,
         tooManySessionsOfUser, stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver,
         preconditionFailed,

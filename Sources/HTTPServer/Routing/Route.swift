@@ -18,21 +18,31 @@ public enum HTTPOutcome: Sendable {
     public static func transforming(_ request: HTTPRequest, _ handler: HTTPHandler, _ transform: @escaping Transform)
         throws -> HTTPOutcome
     {
+        try following(request, handler) { .response(try transform($0)) }
+    }
+
+    /// What follows the response or the error of a handler: another response, or further work.
+    public typealias FollowUp = @Sendable (Result<HTTPResponse, any Error>) throws -> HTTPOutcome
+
+    /// The same for a transformation that may have to wait for something.
+    public static func following(_ request: HTTPRequest, _ handler: HTTPHandler, _ followUp: @escaping FollowUp)
+        throws -> HTTPOutcome
+    {
         let outcome: HTTPOutcome
         do {
             outcome = try handler(request)
         } catch {
-            return .response(try transform(.failure(error)))
+            return try followUp(.failure(error))
         }
-        return try outcome.map(transform)
+        return try outcome.followed(by: followUp)
     }
 
-    private func map(_ transform: @escaping Transform) throws -> HTTPOutcome {
+    func followed(by followUp: @escaping FollowUp) throws -> HTTPOutcome {
         switch self {
-        case .response(let response): return .response(try transform(.success(response)))
+        case .response(let response): return try followUp(.success(response))
         case .deferred(let begin):
             return .deferred { responder in
-                responder.add(transform)
+                responder.add(followUp)
                 begin(responder)
             }
         case .task(let work):
@@ -41,9 +51,9 @@ public enum HTTPOutcome: Sendable {
                 do {
                     outcome = try await work()
                 } catch {
-                    return .response(try transform(.failure(error)))
+                    return try followUp(.failure(error))
                 }
-                return try outcome.map(transform)
+                return try outcome.followed(by: followUp)
             }
         }
     }
@@ -55,7 +65,7 @@ public enum HTTPOutcome: Sendable {
 public typealias AllowRule = @Sendable (HTTPRequest) throws -> String?
 
 /// Wraps the handlers of a group of routes. Middleware may respond itself, change the request, or transform the
-/// response (``HTTPOutcome/transforming(_:_:_:)``). `freeze()` applies it, so a request walks no list.
+/// response (``HTTPOutcome/transforming(_:_:_:)``, ``HTTPOutcome/following(_:_:_:)``). `freeze()` applies it, so a request walks no list.
 public protocol HTTPMiddleware: Sendable {
     /// Responds to a request of the group; `next` is the handler, inside the middleware that was added after this.
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome

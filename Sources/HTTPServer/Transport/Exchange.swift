@@ -20,8 +20,9 @@ final class Exchange: @unchecked Sendable {
     private let thread = pthread_self()
     /// Used on the worker's thread only, or after that thread has ended.
     private var task: Task<Void, Never>?
-    /// What middleware does to a deferred response, the outermost first. Complete before the handler begins.
-    var transforms: [HTTPOutcome.Transform] = []
+    /// What middleware does to a deferred response, the outermost first. Complete before the handler begins; from then
+    /// on used on the worker's thread.
+    var followUps: [HTTPOutcome.FollowUp] = []
 
     init(request: HTTPRequest, core: ServerCore, connection: OpaquePointer) {
         self.request = request
@@ -77,14 +78,26 @@ final class Exchange: @unchecked Sendable {
 
     func finish(by make: () throws -> HTTPResponse) {
         do {
-            if transforms.isEmpty { return finish(try make()) }
-            let result = transforms.reversed().reduce(Result(catching: make)) { result, transform in
-                Result { try transform(result) }
+            if followUps.isEmpty { return finish(try make()) }
+            var result = Result(catching: make)
+            while let followUp = followUps.popLast() {
+                switch Result(catching: { try followUp(result) }) {
+                case .failure(let error): result = .failure(error)
+                case .success(.response(let response)): result = .success(response)
+                case .success(let outcome): return try goOn(with: outcome)
+                }
             }
             finish(try result.get())
         } catch {
             finish(core.response(to: error, of: request))
         }
+    }
+
+    /// Further work follows a deferred response.
+    private func goOn(with outcome: HTTPOutcome) throws {
+        var outcome = outcome
+        while let followUp = followUps.popLast() { outcome = try outcome.followed(by: followUp) }
+        if case .task(let work) = outcome { run(work) } else { proceed(with: outcome) }
     }
 
     private func finish(_ response: HTTPResponse) {

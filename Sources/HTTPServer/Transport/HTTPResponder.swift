@@ -35,7 +35,7 @@ public struct HTTPResponder: ~Copyable, Sendable {
     @usableFromInline
     consuming func takeResponse() -> DeferredResponse { response }
 
-    func add(_ transform: @escaping HTTPOutcome.Transform) { response.exchange.transforms.append(transform) }
+    func add(_ followUp: @escaping HTTPOutcome.FollowUp) { response.exchange.followUps.append(followUp) }
 }
 
 /// What is behind a responder and its completion.

@@ -26,7 +26,8 @@ public final class HTTPRequest: Sendable {
     /// The index of the server's worker that serves it. Counters can be spread by it.
     public let worker: Int
 
-    private let notes = Mutex<(handlers: Note?, fields: HTTPFields?)>((nil, nil))
+    private let notes = Mutex<(handlers: Note?, fields: HTTPFields?, attachment: (any AnyObject & Sendable)?)>(
+        (nil, nil, nil))
     private let isPatientNow = Atomic(false)
 
     init(
@@ -85,6 +86,12 @@ public final class HTTPRequest: Sendable {
     public var note: Note? {
         get { notes.withLock { $0.handlers } }
         set { notes.withLock { $0.handlers = newValue } }
+    }
+
+    /// What a middleware leaves for the handlers inside it; `nil` until then.
+    public var attachment: (any AnyObject & Sendable)? {
+        get { notes.withLock { $0.attachment } }
+        set { notes.withLock { $0.attachment = newValue } }
     }
 
     /// What its response has besides; see ``HTTPServerConfiguration/admission``.

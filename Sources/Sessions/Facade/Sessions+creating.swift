@@ -12,13 +12,43 @@ extension Sessions {
         labels: JSONDocument? = nil, mode: SessionMode = .bearer,
         then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) {
+        create(labels: labels, mode: mode, once: nil, show: { ($0, $1) }, then: done)
+    }
+
+    /// The same once for all copies of a request: then ``ExecutedBefore`` may come in place of the result.
+    ///
+    /// - Parameters:
+    ///   - limit: the most lone replays that the store keeps.
+    ///   - show: makes of the session and its token what `done` gets.
+    package func create<Shown: Sendable>(
+        labels: JSONDocument?, mode: SessionMode, once: Once<Shown>?, mostLone limit: Int = .max,
+        show: @escaping @Sendable (Session, SessionToken) throws -> Shown,
+        then done: @escaping @Sendable (Result<Shown, any Error>) -> Void
+    ) {
         do {
             let labels = try labels.map { labels throws(SessionError) in
                 try SessionLabels.none.merging(labels, settings)
             }
-            try create(labels ?? .none, mode, attempt: 1, then: done)
+            try create(Wish(labels: labels ?? .none, mode: mode, once: once, mostLone: limit, show: show), then: done)
         } catch {
             done(.failure(error))
+        }
+    }
+
+    /// A session to create.
+    private struct Wish<Shown: Sendable>: Sendable {
+        let labels: SessionLabels
+        let mode: SessionMode
+        let once: Once<Shown>?
+        let mostLone: Int
+        let show: @Sendable (Session, SessionToken) throws -> Shown
+        /// Begins with 1.
+        var attempt = 1
+
+        var next: Wish {
+            var next = self
+            next.attempt += 1
+            return next
         }
     }
 
@@ -31,36 +61,56 @@ extension Sessions {
         }
     }
 
-    private func create(
-        _ labels: SessionLabels, _ mode: SessionMode, attempt: Int,
-        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
-    ) throws(SessionError) {
-        guard registry.reserve(limit: settings.maxSessions) else {
-            return try createInPlaceOfOther(labels, mode, attempt: attempt, then: done)
+    private func create<Shown: Sendable>(
+        _ wish: Wish<Shown>, then done: @escaping @Sendable (Result<Shown, any Error>) -> Void
+    ) throws {
+        guard registry.reserve(limit: settings.maxSessions) else { return try createInPlaceOfOther(wish, then: done) }
+        var new = register(labels: wish.labels, mode: wish.mode)
+        let shown: Shown
+        do {
+            shown = try wish.show(new.session, new.token)
+        } catch {
+            withdraw(new)
+            throw error
         }
-        let new = register(labels: labels, mode: mode)
-        environment.store.create(new.stored) { [self] failure in
+        let finish = { @Sendable [self] (new: NewSession, failure: StoreError?) in
             guard let failure else {
                 announce(new)
-                return done(.success((new.session, new.token)))
+                return done(.success(shown))
             }
-            let error = withdraw(new, failure)
-            guard case .conflict = failure, attempt < Self.mostAttempts else { return done(.failure(error)) }
+            withdraw(new)
+            guard case .conflict = failure, wish.attempt < Self.mostAttempts else {
+                return done(.failure(SessionError(failure)))
+            }
             do {
-                try create(labels, mode, attempt: attempt + 1, then: done)
+                try create(wish.next, then: done)
             } catch {
                 done(.failure(error))
+            }
+        }
+        guard let replay = wish.once?.replay(shown) else {
+            return environment.store.create(new.stored) { [new] in finish(new, $0) }
+        }
+        new.keep(replay.entry)
+        let once = OnceCreated(replay: replay, now: environment.clock.now(), mostLone: wish.mostLone)
+        environment.store.replays.create(new.stored, once: once) { [self, new] outcome in
+            switch outcome {
+            case .success(nil): finish(new, nil)
+            case .failure(let failure): finish(new, failure)
+            case .success(let other?):
+                withdraw(new)
+                guard case .session(let id) = other.content else { return done(.failure(SessionError.contention)) }
+                done(.failure(ExecutedBefore(.madeSession(id, fingerprint: other.fingerprint))))
             }
         }
     }
 
     /// All places are taken. Ends the session that is missed least, and creates one in its place. So a client that
     /// creates sessions in masses does not lock out the others.
-    private func createInPlaceOfOther(
-        _ labels: SessionLabels, _ mode: SessionMode, attempt: Int,
-        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
+    private func createInPlaceOfOther<Shown: Sendable>(
+        _ wish: Wish<Shown>, then done: @escaping @Sendable (Result<Shown, any Error>) -> Void
     ) throws(SessionError) {
-        guard attempt < Self.mostAttempts else { throw .tooManySessions }
+        guard wish.attempt < Self.mostAttempts else { throw .tooManySessions }
         let shedding = Shedding(now: environment.clock.now())
         let mustSearch = registry.beginSearch(now: shedding.now)
         let candidate = registry.takeCandidate(shedding, settings)
@@ -73,10 +123,10 @@ extension Sessions {
                 }
                 // It has ended since it was found. That is no attempt.
                 guard let other = try await load(id) else {
-                    return try createInPlaceOfOther(labels, mode, attempt: attempt, then: done)
+                    return try createInPlaceOfOther(wish, then: done)
                 }
                 if try await end(other, .expired, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
-                try create(labels, mode, attempt: attempt + 1, then: done)
+                try create(wish.next, then: done)
             } catch {
                 done(.failure(error))
             }
@@ -88,10 +138,18 @@ extension Sessions {
     private static let mostAttempts = 4
 
     /// A session that is in memory and not yet in the store.
-    private struct NewSession {
+    private struct NewSession: Sendable {
         let session: Session
         let token: SessionToken
-        let stored: StoredSession
+        private(set) var stored: StoredSession
+
+        /// It keeps the response to the request that makes it.
+        mutating func keep(_ replay: ReplayEntry) {
+            let record = SessionRecord(stored.record, keeping: replay)
+            stored = StoredSession(record: record, lastUsedAt: stored.lastUsedAt)
+            session.state.withLock { $0.record = record }
+            session.environment.countBytes(replay.size)
+        }
     }
 
     /// Creates the session and adds it to memory before the store has it. A caller that finds it in the store then
@@ -111,11 +169,10 @@ extension Sessions {
         return NewSession(session: session, token: token, stored: stored)
     }
 
-    /// The store refused the session.
-    private func withdraw(_ new: NewSession, _ error: StoreError) -> SessionError {
+    /// The store has not taken the session.
+    private func withdraw(_ new: NewSession) {
         new.session.markEnded()
         if registry.remove(new.stored.record.id) != nil { registry.giveBack(1) }
-        return SessionError(error)
     }
 
     private func announce(_ new: NewSession) {

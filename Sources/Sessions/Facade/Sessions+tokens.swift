@@ -75,10 +75,20 @@ extension Sessions {
     /// - Throws: ``SessionError/unauthenticated`` when `presented` is no longer valid, ``SessionError/tokenReplaced``
     ///   in its grace: of two tokens for one, the client might keep the one that is replaced first.
     package func rotate(_ session: Session, presenting presented: PresentedToken? = nil) async throws -> SessionToken {
+        try await rotate(session, presenting: presented) { $0 }
+    }
+
+    /// The same once for all copies of a request.
+    ///
+    /// - Parameter show: makes of the token what is returned.
+    package func rotate<Shown: Sendable>(
+        _ session: Session, presenting presented: PresentedToken?, once: Once<Shown>? = nil,
+        show: @escaping @Sendable (SessionToken) throws -> Shown
+    ) async throws -> Shown {
         let settings = environment.settings
         let token = SessionToken(for: session.id, random: environment.random)
         let digest = token.digest
-        try await session.transact { pending in
+        return try await session.transact(once: once) { pending in
             if let presented, presented.digest != pending.base.token {
                 throw pending.isInGrace(presented.digest) ? SessionError.tokenReplaced : .unauthenticated
             }
@@ -88,8 +98,8 @@ extension Sessions {
                     digest: pending.token, givenAt: givenAt, retiredAt: pending.now, grace: settings.rotationGrace))
             pending.details.forgetOneToken()
             pending.token = digest
+            return try show(token)
         }
-        return token
     }
 }
 

@@ -13,6 +13,10 @@ package struct JourneyForm: Sendable {
 }
 
 extension JourneyWork {
+    mutating func form(of entry: KeptJourney, withSchemas: Bool) throws -> JourneyForm {
+        withSchemas ? try form(of: entry) : JourneyForm(text: try text(of: entry), schemas: [:])
+    }
+
     mutating func form(of entry: KeptJourney) throws -> JourneyForm {
         let text = try text(of: entry)
         if text.problem != nil { return JourneyForm(text: text, schemas: [:]) }

@@ -89,13 +89,28 @@ extension Session {
     nonisolated(nonsending) package func startJourney(
         flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil, resumes: Bool
     ) async throws -> (shown: JourneyText, isNew: Bool) {
+        try await startJourney(flow: flow, version: version, input: input, at: screen, resumes: resumes) {
+            (shown: $0.text, isNew: $1)
+        }
+    }
+
+    /// The same once for all copies of a request.
+    ///
+    /// - Parameters:
+    ///   - withSchemas: whether the schemas of the events are wanted, too.
+    ///   - show: makes of the journey, and of whether it was started, what is returned.
+    nonisolated(nonsending) package func startJourney<Shown: Sendable>(
+        flow: String, version: Int?, input: JSONDocument?, at screen: String?, resumes: Bool,
+        withSchemas: Bool = false, once: Once<Shown>? = nil,
+        show: @escaping @Sendable (JourneyForm, Bool) throws -> Shown
+    ) async throws -> Shown {
         let id = JourneyID.make(environment.random)
-        return try await drive(nil, isLong: screen != nil && hasLongWays) { work in
+        return try await drive(nil, isLong: screen != nil && hasLongWays, once: once) { work in
             if resumes, let running = try work.running(flow, version: version) {
-                return (try work.text(of: running), false)
+                return try show(try work.form(of: running, withSchemas: withSchemas), false)
             }
             let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
-            return (try work.text(of: journey), true)
+            return try show(try work.form(of: journey, withSchemas: withSchemas), true)
         }
     }
 
@@ -132,43 +147,32 @@ extension Session {
         isFromBackend: Bool = false
     ) async throws -> JourneyText {
         try await withUnsafeThrowingContinuation { waiting in
-            send(event, data, id, condition, isFromBackend, { try $0.text(of: $1) }) { waiting.resume(with: $0) }
+            send(
+                event, data: data, toJourney: id, condition: condition, isFromBackend: isFromBackend, show: \.text
+            ) { waiting.resume(with: $0) }
         }
     }
 
-    /// The same with a completion.
+    /// The same with a completion, and once for all copies of a request.
     ///
     /// - Parameters:
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - withSchemas: whether the schemas of the events that can come next are wanted, too.
+    ///   - show: makes of the journey what is returned.
     ///   - done: see ``transact(_:then:)``.
-    package func send(
+    package func send<Shown: Sendable>(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false, then done: @escaping Completion<JourneyText>
-    ) {
-        send(event, data, id, condition, isFromBackend, { try $0.text(of: $1) }, then: done)
-    }
-
-    /// The same, with the schemas of the events that can come next.
-    package func sendForForm(
-        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false, then done: @escaping Completion<JourneyForm>
-    ) {
-        send(event, data, id, condition, isFromBackend, { try $0.form(of: $1) }, then: done)
-    }
-
-    private func send<Shown: Sendable>(
-        _ event: String, _ data: JSONDocument?, _ id: String, _ condition: WriteCondition, _ isFromBackend: Bool,
-        _ show: @escaping @Sendable (inout JourneyWork, KeptJourney) throws -> Shown,
-        then done: @escaping Completion<Shown>
+        isFromBackend: Bool = false, withSchemas: Bool = false, once: Once<Shown>? = nil,
+        show: @escaping @Sendable (JourneyForm) throws -> Shown, then done: @escaping Completion<Shown>
     ) {
         let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
-        transact(isLong: isLong) { [self] pending in
+        transact(isLong: isLong, once: once?.ofSuccess()) { [self] pending in
             try work(on: id, &pending) { work in
                 // In two statements: what is called on the value first would not see what the second does to it.
                 let standing = try work.journey(id, if: condition)
                 let moved = try work.send(
                     event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
-                return try show(&work, moved)
+                return try show(try work.form(of: moved, withSchemas: withSchemas))
             }
         } then: {
             done($0.flatMap(\.self))
@@ -186,10 +190,22 @@ extension Session {
     nonisolated(nonsending) package func navigate(
         journey id: String, to screen: String, condition: WriteCondition = .none
     ) async throws -> (shown: JourneyText, path: [String]) {
-        try await drive(id, isLong: hasLongWays) { work in
+        try await navigate(journey: id, to: screen, condition: condition) { (shown: $0.text, path: $1) }
+    }
+
+    /// The same once for all copies of a request.
+    ///
+    /// - Parameters:
+    ///   - withSchemas: whether the schemas of the events are wanted, too.
+    ///   - show: makes of the journey and the way what is returned.
+    nonisolated(nonsending) package func navigate<Shown: Sendable>(
+        journey id: String, to screen: String, condition: WriteCondition, withSchemas: Bool = false,
+        once: Once<Shown>? = nil, show: @escaping @Sendable (JourneyForm, [String]) throws -> Shown
+    ) async throws -> Shown {
+        try await drive(id, isLong: hasLongWays, once: once) { work in
             let standing = try work.journey(id, if: condition)
             let (journey, path) = try work.navigate(standing, to: screen)
-            return (try work.text(of: journey), path)
+            return try show(try work.form(of: journey, withSchemas: withSchemas), path)
         }
     }
 
@@ -210,10 +226,10 @@ extension Session {
 
     /// One unit of work on a journey.
     nonisolated(nonsending) func drive<Done: Sendable>(
-        _ id: String?, begins: Bool = true, isLook: Bool = false, isLong: Bool = false,
+        _ id: String?, begins: Bool = true, isLook: Bool = false, isLong: Bool = false, once: Once<Done>? = nil,
         _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
     ) async throws -> Done {
-        try await transact(isLong: isLong) { [self] pending in
+        try await transact(isLong: isLong, once: once?.ofSuccess()) { [self] pending in
             try work(on: id, begins: begins, isLook: isLook, &pending, body)
         }.get()
     }

@@ -50,17 +50,28 @@ package struct UndeclaredService: Sendable {
     }
 }
 
-/// Keeps the details outside the record. A session without details costs one pointer.
+/// Keeps the details outside the record, and what it knows of responses. A session without either costs one pointer.
 final class SessionDetailsBox: Sendable {
     let details: SessionDetails
+    /// In the order in which they were added.
+    let replays: [ReplayEntry]
+    /// The bytes that they count for.
+    let replayBytes: Int
 
-    private init(_ details: SessionDetails) {
+    private init(_ details: SessionDetails, _ replays: [ReplayEntry], _ replayBytes: Int) {
         self.details = details
+        self.replays = replays
+        self.replayBytes = replayBytes
     }
 
-    /// `nil` when there are none. Not a failable initialiser, which would allocate first.
-    static func holding(_ details: SessionDetails) -> SessionDetailsBox? {
-        details.isEmpty ? nil : SessionDetailsBox(details)
+    /// `nil` when there is nothing to keep. Not a failable initialiser, which would allocate first.
+    ///
+    /// - Parameter replayBytes: what a store says; `nil` for the sum.
+    static func holding(
+        _ details: SessionDetails, _ replays: [ReplayEntry] = [], replayBytes: Int? = nil
+    ) -> SessionDetailsBox? {
+        let bytes = replayBytes ?? replays.reduce(0) { $0 + $1.size }
+        return details.isEmpty && bytes == 0 ? nil : SessionDetailsBox(details, replays, bytes)
     }
 }
 

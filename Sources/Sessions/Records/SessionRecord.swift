@@ -14,9 +14,10 @@ package final class SessionRecord: Sendable {
     package let services: [ServiceDocument]
     private let box: SessionDetailsBox?
 
+    /// - Parameter replays: responses that the session keeps, and the bytes that they count for.
     package init(
         id: SessionID, token: TokenDigest, createdAt: Int64, expiresAt: Int64, revision: UInt64,
-        services: [ServiceDocument], details: SessionDetails
+        services: [ServiceDocument], details: SessionDetails, replays: (entries: [ReplayEntry], bytes: Int) = ([], 0)
     ) {
         self.id = id
         self.token = token
@@ -24,12 +25,15 @@ package final class SessionRecord: Sendable {
         self.expiresAt = expiresAt
         self.revision = revision
         self.services = services
-        box = SessionDetailsBox.holding(details)
+        box = SessionDetailsBox.holding(details, replays.entries, replayBytes: replays.bytes)
     }
 
     /// The state after `former`.
+    ///
+    /// - Parameter changedReplays: `nil` for those of `former`.
     init(
-        after former: SessionRecord, token: TokenDigest, services: [ServiceDocument], changedDetails: SessionDetails?
+        after former: SessionRecord, token: TokenDigest, services: [ServiceDocument], changedDetails: SessionDetails?,
+        changedReplays: [ReplayEntry]? = nil
     ) {
         id = former.id
         self.token = token
@@ -37,7 +41,24 @@ package final class SessionRecord: Sendable {
         expiresAt = former.expiresAt
         revision = former.highestRevision + 1
         self.services = services
-        box = changedDetails.map(SessionDetailsBox.holding) ?? former.box
+        if changedDetails == nil, changedReplays == nil {
+            box = former.box
+        } else {
+            box = SessionDetailsBox.holding(
+                changedDetails ?? former.details, changedReplays ?? former.replays,
+                replayBytes: changedReplays == nil ? former.replayBytes : nil)
+        }
+    }
+
+    /// The state of a new session that keeps the response to the request that made it.
+    init(_ new: SessionRecord, keeping replay: ReplayEntry) {
+        id = new.id
+        token = new.token
+        createdAt = new.createdAt
+        expiresAt = new.expiresAt
+        revision = new.revision
+        services = new.services
+        box = SessionDetailsBox.holding(new.details, [replay])
     }
 
     /// No revision above this one was ever given to the session, even one that a store has lost.
@@ -64,6 +85,12 @@ package final class SessionRecord: Sendable {
             }
     }
 
+    /// The responses that the session keeps, in the order in which they were added.
+    package var replays: [ReplayEntry] { box?.replays ?? [] }
+
+    /// The bytes that they count for: also those that a store has removed since, until the session's next keyed commit.
+    package var replayBytes: Int { box?.replayBytes ?? 0 }
+
     /// The bytes of all services.
     var size: Int {
         var size = 0
@@ -71,9 +98,9 @@ package final class SessionRecord: Sendable {
         return size
     }
 
-    /// The bytes that callers have written into the session: all services, declared or not, and the labels. The total
-    /// of all sessions has a limit (``SessionStore/documentBytes``).
-    package var writtenBytes: Int { box.map { size + $0.details.writtenBytes } ?? size }
+    /// The bytes that callers have written into the session: all services, declared or not, the labels, and the
+    /// responses that it keeps. The total of all sessions has a limit (``SessionStore/documentBytes``).
+    package var writtenBytes: Int { box.map { size + $0.details.writtenBytes + $0.replayBytes } ?? size }
 
     /// The document of a service; `nil` when it was never written. A few comparisons, because sessions have few
     /// services.

@@ -8,20 +8,24 @@ extension Session {
     /// - Parameters:
     ///   - isLong: whether `body` may take long, whatever the size of the session.
     ///   - hasPrecedence: whether it must not keep losing.
+    ///   - once: the request that it is for, if copies of that must not be executed again. Then ``ExecutedBefore`` may
+    ///     come in place of the result.
     ///   - body: changes only the copy that it gets. When it throws, nothing changes.
     ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take
     ///     no time.
     func transact<Value: Sendable>(
-        isLong: Bool = false, hasPrecedence: Bool = false,
-        _ body: @escaping @Sendable (inout PendingState) throws -> Value,
-        then done: @escaping Completion<Value>
+        isLong: Bool = false, hasPrecedence: Bool = false, once: Once<Value>? = nil,
+        _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
     ) {
         // The thread that has the session's turn writes to it, and it is read after the unit has ended.
         nonisolated(unsafe) var result: Result<Value, any Error>?
         begin(
-            QueuedWork(in: self, isLong: isLong, hasPrecedence: hasPrecedence) { pending in
+            QueuedWork(in: self, isLong: isLong, hasPrecedence: hasPrecedence) { [self] pending in
                 do {
-                    result = .success(try body(&pending))
+                    if let once { try pending.checkIsNew(once.id, in: self) }
+                    let value = try body(&pending)
+                    if let replay = once?.replay(value) { pending.replay = replay }
+                    result = .success(value)
                     return true
                 } catch {
                     result = .failure(error)
@@ -37,11 +41,11 @@ extension Session {
 
     /// The same, waiting.
     nonisolated(nonsending) func transact<Value: Sendable>(
-        isLong: Bool = false, hasPrecedence: Bool = false,
+        isLong: Bool = false, hasPrecedence: Bool = false, once: Once<Value>? = nil,
         _ body: @escaping @Sendable (inout PendingState) throws -> Value
     ) async throws -> Value {
         try await withUnsafeThrowingContinuation { waiting in
-            transact(isLong: isLong, hasPrecedence: hasPrecedence, body) { waiting.resume(with: $0) }
+            transact(isLong: isLong, hasPrecedence: hasPrecedence, once: once, body) { waiting.resume(with: $0) }
         }
     }
 

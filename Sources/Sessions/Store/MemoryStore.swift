@@ -10,6 +10,8 @@ package final class MemoryStore: SessionStore {
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
     /// Taken inside a shard's lock where a session changes with its tasks.
     private let tasks = Mutex(TaskIndex())
+    /// Taken inside a shard's lock where a session changes with its replays.
+    let shelf = Mutex(ReplayShelf())
     /// The highest revision of all sessions that have ended here.
     private let endedRevision = Atomic<UInt64>(0)
 
@@ -44,7 +46,7 @@ package final class MemoryStore: SessionStore {
         done(add(session))
     }
 
-    private func add(
+    func add(
         _ session: StoredSession, isFromElsewhere: Bool = false, tasks: [StoredTask] = []
     ) -> StoreError? {
         let id = session.record.id
@@ -82,6 +84,7 @@ package final class MemoryStore: SessionStore {
                 record: commit.record, lastUsedAt: max(current.lastUsedAt, commit.usedAt))
             index(id, from: current.record.userID, to: commit.record.userID)
             if !commit.tasks.isEmpty { tasks.withLock { $0.apply(commit.tasks) } }
+            if let replays = commit.replays { shelf.withLock { $0.apply(replays, of: id) } }
             return nil
         }
         done(failure)
@@ -99,6 +102,7 @@ package final class MemoryStore: SessionStore {
             if let failure = count(arrival.session.record.writtenBytes - former.writtenBytes) { return failure }
             sessions[id] = arrival.session
             index(id, from: former.userID, to: arrival.session.record.userID)
+            shelf.withLock { $0.removeAll(of: id) }
             tasks.withLock { tasks in
                 tasks.removeAll(of: id)
                 tasks.apply(arrival.tasks.map { .begun($0) })
@@ -128,6 +132,7 @@ package final class MemoryStore: SessionStore {
             endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)
             tasks.withLock { if !$0.isEmpty { $0.removeAll(of: id) } }
+            if ended.record.replayBytes > 0 { shelf.withLock { $0.removeAll(of: id) } }
             return true
         }
     }

@@ -37,6 +37,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// ``StoreError/full(_:)``; everything else goes on.
     var documentBytes: DocumentBytes? { get }
 
+    /// The responses to requests with an idempotency key.
+    var replays: any ReplayStore { get }
+
     /// Returns when everything that was requested before is done, and closes files and connections. Later requests are
     /// refused.
     func close() async
@@ -212,6 +215,8 @@ package struct SessionCommit: Sendable {
     package var newFlows: [UsedFlow] = []
     /// Tasks of the session that begin or end with this commit.
     package var tasks: [TaskChange] = []
+    /// The response that the session keeps from this commit on.
+    package var replays: ReplayChange?
     /// By how many bytes the record is larger than the one that it was made from (``SessionRecord/writtenBytes``).
     package var growth = 0
     /// When the session was last used. The store records it as ``SessionStore/touch(_:)`` does, so that a written

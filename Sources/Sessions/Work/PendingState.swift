@@ -18,6 +18,8 @@ struct PendingState: Sendable {
     let memory: JourneyMemory?
     /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
     var newMemory: JourneyMemory?
+    /// The response to the request, which the commit keeps.
+    var replay: Replay? { didSet { isRecordChanged = true } }
     /// The steps that are left for JSON Patches.
     var patchSteps = JSONDocument.patchSteps
     /// How many journeys began, less those that ended.
@@ -203,7 +205,10 @@ struct PendingState: Sendable {
 
     /// The state, ready for the store.
     func commit() -> SessionCommit {
-        let record = SessionRecord(after: base, token: token, services: documents, changedDetails: changedDetails)
+        let replays = replay.map { base.replays.adding($0, now: now) }
+        let record = SessionRecord(
+            after: base, token: token, services: documents, changedDetails: changedDetails,
+            changedReplays: replays?.entries)
         var changed = expired
         for change in changes where change.kind != .created && !changed.contains(change.service) {
             changed.append(change.service)
@@ -212,7 +217,8 @@ struct PendingState: Sendable {
             record: record, replacedRevision: base.revision, changedServices: changed,
             changesServicesOnly: changedDetails == nil && token == base.token)
         if !taskChanges.isEmpty { commit.tasks = taskChanges }
-        commit.growth = record.size - base.size
+        commit.replays = replays?.change
+        commit.growth = record.size - base.size + record.replayBytes - base.replayBytes
         if let changedDetails { commit.growth += changedDetails.writtenBytes - base.details.writtenBytes }
         return commit
     }

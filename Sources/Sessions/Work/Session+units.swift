@@ -198,7 +198,17 @@ extension Session {
     nonisolated(nonsending) package func perform(
         _ operations: [ServiceOperation], by caller: ServiceCaller = .client
     ) async throws -> [ServiceOperation.Outcome] {
-        try await transact { [self] pending in
+        try await perform(operations, by: caller) { $0 }
+    }
+
+    /// The same once for all copies of a request.
+    ///
+    /// - Parameter show: makes of the outcomes what is returned.
+    nonisolated(nonsending) package func perform<Shown: Sendable>(
+        _ operations: [ServiceOperation], by caller: ServiceCaller = .client, once: Once<Shown>? = nil,
+        show: @escaping @Sendable ([ServiceOperation.Outcome]) throws -> Shown
+    ) async throws -> Shown {
+        try await transact(once: once) { [self] pending in
             var trees: [WrittenPlace: WrittenTree] = [:]
             var journeys = WrittenJourneys()
             // Before any operation, because it may write services that operations change.
@@ -242,7 +252,7 @@ extension Session {
             try write(&trees, to: &pending)
             let done = pending
             journeys.forget()
-            return try operations.map { try outcome(of: $0, on: done, &journeys) }
+            return try show(try operations.map { try outcome(of: $0, on: done, &journeys) })
         }
     }
 

@@ -3,18 +3,19 @@ import Sessions
 /// The fields of a session's hash.
 ///
 ///     r  revision · u  last use · n  nonce of the last commit · o  user · h  head
-///     s:<name of a service>  document · t:<id>  task · c  which process has reserved it, and until when
+///     s:<name of a service>  document · t:<id>  task · k:<id>  what is known of a response that is kept beside it
+///     c  which process has reserved it, and until when
 ///
 /// For a minute after its end: `f`, the revision from which another session in its place has to begin.
 ///
-/// `r`, `u` are decimal; `h`, `s`, `t` are bytes that begin with a format and end with a CRC-32, which also covers the
+/// `r`, `u` are decimal; `h`, `s`, `t`, `k` are bytes that begin with a format and end with a CRC-32, which also covers the
 /// session and the name. In format 2 labels or document are sealed.
 struct RedisFields: Sendable {
     let id: SessionID
     let names: ServiceNames
     let keys: DocumentKeys?
 
-    private static let (plain, sealed): (UInt8, UInt8) = (1, 2)
+    static let (plain, sealed): (UInt8, UInt8) = (1, 2)
     /// What `SessionStore.sessions(ofUser:)` reads.
     static let listed = ["r", "u", "o", "h", "s:\(UserService.key.name)"]
 
@@ -68,9 +69,30 @@ struct RedisFields: Sendable {
 
     static func field(_ task: TaskID) -> String { "t:\(task)" }
 
+    static func field(_ replay: ReplayEntry) -> String { "k:\(replay.id.text)" }
+
+    func replay(_ entry: ReplayEntry) -> [UInt8] {
+        var text = StateWriter(reservingCapacity: 48)
+        text.add(Self.plain)
+        entry.fingerprint.bytes.withUnsafeBytes { text.add(raw: $0) }
+        text.add(difference: entry.endsAt)
+        text.add(UInt64(entry.size))
+        return sealed(text, entry.id.text)
+    }
+
+    /// Nil when it is damaged: then a copy of its request is executed as a new one.
+    private func replay(_ bytes: [UInt8], field: Substring) -> ReplayEntry? {
+        Self.read(bytes, "\(id)\(field)") { _, text in
+            guard let id = ShortDigest(text: field),
+                let fingerprint = ShortDigest(bytes: try text.raw(ShortDigest.byteCount))
+            else { return nil }
+            return ReplayEntry(id: id, fingerprint: fingerprint, endsAt: try text.difference(), size: try text.count())
+        }
+    }
+
     private func sealed(_ bytes: StateWriter, _ name: String) -> [UInt8] { Self.checked(bytes, "\(id)\(name)") }
 
-    private static func checked(_ bytes: StateWriter, _ name: String) -> [UInt8] {
+    static func checked(_ bytes: StateWriter, _ name: String) -> [UInt8] {
         var bytes = bytes
         let sum = bytes.bytes.withUnsafeBytes { checksum($0, name) }
         withUnsafeBytes(of: sum.littleEndian) { bytes.add(raw: $0) }
@@ -97,11 +119,16 @@ struct RedisFields: Sendable {
     func session(_ reply: RedisReply) -> Found {
         var values: [String: RedisReply] = [:]
         var services: [(name: String, value: RedisReply)] = []
+        var replays: [ReplayEntry] = []
         let list = reply.list
         for place in stride(from: 0, to: list.count - 1, by: 2) {
             guard let name = list[place].text else { continue }
             if name.hasPrefix("s:") {
                 services.append((String(name.dropFirst(2)), list[place + 1]))
+            } else if name.hasPrefix("k:") {
+                if let entry = list[place + 1].bytes.flatMap({ replay($0, field: name.dropFirst(2)) }) {
+                    replays.append(entry)
+                }
             } else {
                 values[name] = list[place + 1]
             }
@@ -135,9 +162,11 @@ struct RedisFields: Sendable {
         }
         documents.sort { ($0.birth, $0.service) < ($1.birth, $1.service) }
         details.undeclared.sort { $0.document.birth < $1.document.birth }
+        // The order in which they were added, as long as they are kept equally long.
+        replays.sort { ($0.endsAt, $0.id.text) < ($1.endsAt, $1.id.text) }
         let record = SessionRecord(
             id: id, token: head.token, createdAt: head.createdAt, expiresAt: head.expiresAt, revision: revision,
-            services: documents, details: details)
+            services: documents, details: details, replays: (replays, replays.reduce(0) { $0 + $1.size }))
         found.session = StoredSession(record: record, lastUsedAt: usedAt)
         return found
     }
@@ -200,7 +229,7 @@ struct RedisFields: Sendable {
     }
 
     /// What `body` reads behind the format, if the checksum is right.
-    private static func read<Value>(
+    static func read<Value>(
         _ bytes: [UInt8], _ name: String, _ body: (UInt8, inout StateReader) throws -> Value?
     ) -> Value? {
         bytes.withUnsafeBytes { bytes in

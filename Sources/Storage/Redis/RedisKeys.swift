@@ -33,8 +33,11 @@ struct RedisKeys: Sendable {
     var overdue: String { "\(prefix){q}" }
     func ready(_ name: String) -> String { "\(prefix){q}:\(name)" }
 
-    /// A note of ``SharedNotes``.
-    func note(_ key: SHA256Digest) -> String { "\(prefix){n:\(key.text())}" }
+    /// A hash: the responses that a session keeps, beside it in a cluster. Scripts make the name of the session's.
+    func replays(_ id: SessionID) -> String { "\(session(id)):k" }
+
+    /// A ``RedisClaim``.
+    func loneReplay(_ id: ShortDigest) -> String { "\(prefix){k:\(id.text)}" }
 
     /// The highest revision of all sessions that have ended.
     var floor: String { "\(prefix){f}" }

@@ -12,7 +12,7 @@ enum RedisRights {
     /// Samples of all commands that the store sends, in scripts and otherwise.
     private static let commands: [(first: String, rest: String)] = [
         ("asking", ""), ("cluster|slots", ""), ("del", "KEY"), ("evalsha", "sha 0"), ("get", "KEY"),
-        ("getrange", "KEY 0 1"), ("hdel", "KEY f"), ("hexists", "KEY f"), ("hget", "KEY f"), ("hgetall", "KEY"),
+        ("hdel", "KEY f"), ("hexists", "KEY f"), ("hget", "KEY f"), ("hgetall", "KEY"),
         ("hkeys", "KEY"), ("hmget", "KEY f"), ("hset", "KEY f v"), ("hsetnx", "KEY f v"), ("pexpire", "KEY 1"),
         ("pexpireat", "KEY 1"), ("ping", ""), ("role", ""), ("sadd", "KEY m"), ("script|load", "x"), ("select", "0"),
         ("set", "KEY v"), ("smembers", "KEY"), ("spublish", "KEY m"), ("srem", "KEY m"), ("ssubscribe", "KEY"),

@@ -18,16 +18,19 @@ struct RedisScript: Sendable {
         digest = Hexadecimal.text(sum)
     }
 
-    static let all = [commit, confirm, put, end, reserve, touch, swap, raise, find, note, insist, rights]
+    static let all = [
+        commit, confirm, put, end, reserve, touch, swap, raise, find, exchange, fence, drop, insist, rights,
+    ]
 
     /// Replaces the state of a session.
     ///
     /// Arguments: the nonce that the session must have (or ""), the new nonce, the replaced revision, the new one, the
-    /// last use (or ""), the number of fields to remove, these fields, and the other fields with their values.
+    /// last use (or ""), the number of fields to remove, these fields, and the other fields with their values. The last
+    /// of them may be a response, see ``replays``.
     /// Result: 1, the former user, the removed tasks; 0 without a session; -1 and the nonce when that or the revision
     /// is another one, or another process has reserved the session.
     static let commit = RedisScript(
-        now + """
+        now + replays + """
             local key = KEYS[1]
             local was = redis.call('HMGET', key, 'r', 'n', 'u', 'o', 'c')
             if not was[1] then return {0} end
@@ -44,13 +47,15 @@ struct RedisScript: Sendable {
                 local task = redis.call('HGET', key, ARGV[i])
                 if task then result[#result + 1] = task end
               end
+              if string.sub(ARGV[i], 1, 2) == 'k:' then redis.call('HDEL', key .. ':k', string.sub(ARGV[i], 3)) end
               redis.call('HDEL', key, ARGV[i])
             end
             local used = was[3]
             if ARGV[5] ~= '' and tonumber(ARGV[5]) > tonumber(used) then used = ARGV[5] end
-            local function some(i) return unpack(ARGV, i, math.min(i + 999, #ARGV)) end
+            local last = keep(key, first)
+            local function some(i) return unpack(ARGV, i, math.min(i + 999, last)) end
             redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', used, some(first))
-            for i = first + 1000, #ARGV, 1000 do redis.call('HSET', key, some(i)) end
+            for i = first + 1000, last, 1000 do redis.call('HSET', key, some(i)) end
             redis.call('SPUBLISH', key, ARGV[4])
             return result
             """)
@@ -75,6 +80,21 @@ struct RedisScript: Sendable {
 
         """
 
+    /// Keeps a response beside its session. It is the last field with its value, and has a name of its own: `K:`, the
+    /// id, and a blank and when the last of the session's responses may go (Unix time in milliseconds), if Redis is to
+    /// remove them. Returns where the other fields end.
+    private static let replays = """
+        local function keep(key, first)
+          local last = #ARGV
+          local name = last > first and ARGV[last - 1] or ''
+          if string.sub(name, 1, 2) ~= 'K:' then return last end
+          redis.call('HSET', key .. ':k', string.sub(name, 3, 34), ARGV[last])
+          if #name > 35 then redis.call('PEXPIREAT', key .. ':k', string.sub(name, 36)) end
+          return last - 2
+        end
+
+        """
+
     /// Adds a session, or puts it in the place of another one.
     ///
     /// Arguments: as for ``commit``, but no nonce is required, no revision is replaced when that is "", and in place of
@@ -82,16 +102,17 @@ struct RedisScript: Sendable {
     /// that the session may have had: a copy that comes when the session has ended since is too late.
     /// Result: as for ``commit``, with the tasks of the former session.
     static let put = RedisScript(
-        tasks + """
+        replays + tasks + """
             local was = redis.call('HMGET', key, 'r', 'o', 'n', 'f')
             if ARGV[3] == '' and was[1] then return {-1, was[3]} end
             if was[4] and (#ARGV[7] < #was[4] or (#ARGV[7] == #was[4] and ARGV[7] < was[4])) then return {-1} end
             if ARGV[3] ~= '' and not was[1] then return {0} end
             if ARGV[3] ~= '' and was[1] ~= ARGV[3] then return {-1, was[3]} end
             local result = tasks({1, was[2]})
-            redis.call('DEL', key)
+            redis.call('DEL', key, key .. ':k')
             redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', ARGV[5])
-            for i = 8, #ARGV, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, #ARGV))) end
+            local last = keep(key, 8)
+            for i = 8, last, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, last))) end
             if ARGV[6] ~= '' then redis.call('PEXPIREAT', key, ARGV[6]) end
             redis.call('SPUBLISH', key, ARGV[4])
             return result
@@ -106,7 +127,7 @@ struct RedisScript: Sendable {
             if not was[1] then return {0} end
             if was[1] ~= ARGV[1] or (ARGV[2] ~= '' and was[3] ~= ARGV[2]) then return {-1} end
             local result = tasks({1, was[2]})
-            redis.call('DEL', key)
+            redis.call('DEL', key, key .. ':k')
             redis.call('HSET', key, 'f', ARGV[3])
             redis.call('PEXPIRE', key, ARGV[4])
             redis.call('SPUBLISH', key, '')
@@ -180,9 +201,9 @@ struct RedisScript: Sendable {
         return 1
         """, needsRoom: false)
 
-    /// Finds a note, or puts one there. Arguments: the new note, and for how many milliseconds. What is found is
+    /// Finds a claim, or puts one there. Arguments: the new claim, and for how many milliseconds. What is found is
     /// written again for the sake of `WAIT`, as in ``confirm``.
-    /// Result: the note that was there.
+    /// Result: the claim that was there.
     static let find = RedisScript(
         """
         local found = redis.call('GET', KEYS[1])
@@ -191,16 +212,34 @@ struct RedisScript: Sendable {
         return found
         """)
 
-    /// Replaces or drops a note. Arguments: the mark that it begins with if it is there, the new note, which is "" to
-    /// drop it, and for how many milliseconds.
-    ///
-    /// It needs room, but a response that cannot be noted lets its request be executed again.
-    static let note = RedisScript(
+    /// Puts a claim in the place of another one. Arguments: that one, the new one, and for how many milliseconds.
+    /// Result: 1, or 0 when another one is there.
+    static let exchange = RedisScript(
         """
-        local mark = redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1)
-        if mark ~= '' and mark ~= ARGV[1] then return 0 end
-        if ARGV[2] == '' then redis.call('DEL', KEYS[1])
-        else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+        if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+        redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+        return 1
+        """, needsRoom: false)
+
+    /// Keeps a session from being made, unless it was. Arguments: the revision from which another session in its place
+    /// has to begin, and for how many milliseconds that is kept.
+    /// Result: 1 when it was made, which is written again for the sake of `WAIT`, as in ``confirm``.
+    static let fence = RedisScript(
+        """
+        local revision = redis.call('HGET', KEYS[1], 'r')
+        if revision then
+          redis.call('HSET', KEYS[1], 'r', revision)
+          return 1
+        end
+        redis.call('HSET', KEYS[1], 'f', ARGV[1])
+        redis.call('PEXPIRE', KEYS[1], ARGV[2])
+        return 0
+        """, needsRoom: false)
+
+    /// Removes a text, if it is the argument.
+    static let drop = RedisScript(
+        """
+        if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
         return 1
         """, needsRoom: false)
 }

@@ -30,9 +30,9 @@ extension RedisStore {
         return request
     }
 
-    private func put(
+    func put(
         _ session: StoredSession, replacing revision: UInt64?, flows: [UsedFlow], tasks: [StoredTask],
-        then done: @escaping @Sendable (StoreError?) -> Void
+        replay: Replay? = nil, then done: @escaping @Sendable (StoreError?) -> Void
     ) {
         let record = session.record
         var values: [RedisRequest.Word] = []
@@ -46,6 +46,7 @@ extension RedisStore {
             return done(.unavailable(error.description))
         }
         for task in tasks { values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))] }
+        if let replay { values += field(replay, record.id) }
         let kept = Set(tasks.map(\.id))
         write(
             record, replacing: revision, .put,
@@ -93,6 +94,10 @@ extension RedisStore {
                 values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))]
             case .ended(let id): removed.append(.text(RedisFields.field(id)))
             }
+        }
+        if let change = commit.replays {
+            removed += change.removed.map { .text(RedisFields.field($0)) }
+            values += field(change.added, record.id)
         }
         let (new, hasEntries) = (begun, !commit.changesServicesOnly || !begun.isEmpty)
         let usedAt = commit.usedAt == .min ? "" : String(commit.usedAt)
@@ -149,7 +154,7 @@ extension RedisStore {
 
     /// How late a copy of a request may come that a connection carried when it was cut, in milliseconds. Until then an
     /// ended session must not come back by it.
-    private static let lateness = 60_000
+    static let lateness = 60_000
 
     /// For how long a server looks for expired sessions, in milliseconds, before another one may.
     private static let turnTime = 10_000
@@ -166,6 +171,16 @@ extension RedisStore {
         _ document: ServiceDocument, _ name: String, _ id: SessionID
     ) throws(SQLiteError) -> [RedisRequest.Word] {
         [.text("s:\(name)"), .bytes(try fields(id).service(document, named: name))]
+    }
+
+    /// The last of the fields: see ``RedisScript/replays``.
+    private func field(_ replay: Replay, _ id: SessionID) -> [RedisRequest.Word] {
+        let entry = replay.entry
+        let end = settings.expiryMargin.map { " \(min(entry.endsAt, Self.never) + $0)" } ?? ""
+        return [
+            .text(RedisFields.field(entry)), .bytes(fields(id).replay(entry)), .text("K:\(entry.id.text)\(end)"),
+            .bytes(replay.response),
+        ]
     }
 
     /// When Redis may end a session, in milliseconds of Unix time.

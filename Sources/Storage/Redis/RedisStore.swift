@@ -43,7 +43,7 @@ package final class RedisStore: SessionStore {
     private let condition: RedisCondition
     let time: RedisTime
     let marks: RedisMarks
-    let owed: RedisOwedNotes
+    let claims = RedisClaims()
     /// The used flows when they were last asked for.
     private let seenFlows = Mutex<[String]>([])
     /// Tells this process from others.
@@ -82,7 +82,6 @@ package final class RedisStore: SessionStore {
         let keys = RedisKeys(prefix: settings.prefix)
         let counter = RedisCounter(keys)
         let followers = RedisFollowers(keys)
-        let owed = RedisOwedNotes()
         let condition = RedisCondition(warn: warn)
         let isCluster = address.kind == .cluster
         let time = RedisTime(clock, gate: gate, report: report)
@@ -98,7 +97,6 @@ package final class RedisStore: SessionStore {
         self.settings = settings
         self.keys = keys
         self.counter = counter
-        self.owed = owed
         self.followers = followers
         self.documentKeys = documentKeys
         names = ServiceNames(services)
@@ -112,7 +110,6 @@ package final class RedisStore: SessionStore {
                 connected: { lane, concerns in
                     guard lane == .commands else { return followers.connected(concerns) }
                     counter.expire()
-                    owed.sendAgain { concerns(keys.note($0)) }
                 },
                 moved: { nodes in
                     condition.keep(nodes)
@@ -121,7 +118,6 @@ package final class RedisStore: SessionStore {
         commits = RedisCommits(router, keys, origin: name)
         marks.start(on: router)
         counter.start(on: router)
-        owed.start(on: router)
         followers.start(on: router)
     }
 
@@ -136,7 +132,7 @@ package final class RedisStore: SessionStore {
     package func close() async {
         await gate.close()
         var end = RedisRequest()
-        end.call(.note, keys.sweeper, .text(name), "", "0")
+        end.call(.drop, keys.sweeper, .text(name))
         send(end)
         await router.close()
     }

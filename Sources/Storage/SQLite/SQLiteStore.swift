@@ -11,14 +11,14 @@ import Threads
 /// threads of their own.
 package final class SQLiteStore: FileStore {
     private let commits: GroupCommit
-    private let readers: ReaderPool
+    let readers: ReaderPool
     private let writeback: Writeback
     private let damaged: DamageCount
     private let facts: StoreFacts
     private let mostBytes: Int
     private let lock: FileLock
     /// Read from the database when it is opened, and kept up to date from then on.
-    private let count: Atomic<Int>
+    let count: Atomic<Int>
     /// Where the search for expired sessions continues.
     private let lastSearched = Mutex<Int64?>(nil)
 
@@ -277,6 +277,8 @@ package final class SQLiteStore: FileStore {
         }
         count.wrappingSubtract(ended, ordering: .relaxed)
         try await write { writer throws(SQLiteError) in try writer.giveBackSurplus() }
+        // By itself, so that damage of its tables keeps no session from ending.
+        _ = try? await write { writer throws(SQLiteError) in try writer.replays.removeEnded(now: query.now) }
         return ExpiredSessions(count: ended, looked: overdue.looked, candidates: overdue.candidates)
     }
 
@@ -349,16 +351,22 @@ package final class SQLiteStore: FileStore {
         _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> StoreError?,
         then done: @escaping @Sendable (StoreError?) -> Void
     ) {
-        commits.append(
-            Write(body) { result in
-                switch result {
-                case .success(let failure): done(failure)
-                case .failure(let error): done(error)
-                }
-            })
+        write(body) { (result: Result<StoreError?, StoreError>) in
+            switch result {
+            case .success(let failure): done(failure)
+            case .failure(let error): done(error)
+            }
+        }
     }
 
-    nonisolated(nonsending) private func write<Value: Sendable>(
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Value,
+        then done: @escaping @Sendable (Result<Value, StoreError>) -> Void
+    ) {
+        commits.append(Write(body, then: done))
+    }
+
+    nonisolated(nonsending) func write<Value: Sendable>(
         _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Value
     ) async throws(StoreError) -> Value {
         let outcome = await withUnsafeContinuation { waiting in

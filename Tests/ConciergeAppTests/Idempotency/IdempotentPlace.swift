@@ -1,15 +1,18 @@
+import Sessions
 import Synchronization
 
 @testable import ConciergeApp
 @testable import HTTPServer
 
-/// A store with the middleware around one handler, asked without a socket in between.
+/// The middleware around one handler, asked without a socket in between. Each caller has a session.
 final class IdempotentPlace: Sendable {
     let clock = StandingClock()
-    let store: IdempotencyStore
+    let store: any SessionStore
+    let sessions: Sessions
+    let idempotency: Idempotency
+    private let callers = Mutex<[String: Session]>([:])
     private let handler: Handler
     typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
-    private let middleware: IdempotencyMiddleware
     private let doneCount = Mutex(0)
 
     /// How often the handler was entered.
@@ -17,18 +20,36 @@ final class IdempotentPlace: Sendable {
 
     /// The caller is whoever the field `Caller` names; "nobody" is refused.
     init(
-        limits: IdempotencyStore.Limits = .init(),
+        limits: Idempotency.Limits = .init(), store: any SessionStore = MemoryStore(),
         handler: @escaping Handler = { HTTPResponse(.created, text: "made \($0.id)") }
-    ) {
-        store = IdempotencyStore(limits: limits, clock: clock)
+    ) throws {
+        self.store = store
         self.handler = handler
-        let authorize: @Sendable (HTTPRequest) throws -> IdempotencyScope = { request in
-            let caller = request.fields["Caller"] ?? "somebody"
-            if caller == "nobody" { throw HTTPError(.unauthorized, code: "unauthorized", detail: "Who are you?") }
-            return .peer(caller)
+        var settings = SessionSettings()
+        settings.idleTimeout = 1 << 50
+        settings.lifetime = 1 << 50
+        sessions = Sessions(settings: settings, catalog: try ServiceCatalog(), store: store, clock: clock)
+        idempotency = Idempotency(limits: limits, sessions: sessions, clock: clock)
+    }
+
+    /// The session of a caller.
+    func session(of caller: String = "ada") async throws -> Session {
+        if let session = callers.withLock({ $0[caller] }) { return session }
+        let (new, _) = try await sessions.create()
+        return callers.withLock { callers in
+            defer { callers[caller] = callers[caller] ?? new }
+            return callers[caller] ?? new
         }
-        middleware = IdempotencyMiddleware(
-            store: store, errors: PlainErrorRenderer(), authorize: { try authorize($0) }, authorizeResident: authorize)
+    }
+
+    private var middleware: IdempotencyMiddleware {
+        IdempotencyMiddleware(
+            idempotency, errors: PlainErrorRenderer(),
+            owner: { [self] request in
+                let caller = request.fields["Caller"] ?? "somebody"
+                if caller == "nobody" { throw HTTPError(.unauthorized, code: "unauthorized", detail: "Who are you?") }
+                return KeyOwner(.peer(caller), .session(try await session(of: caller)))
+            }, residentOwner: { _ in nil })
     }
 
     func ask(_ request: HTTPRequest) async throws -> HTTPResponse {

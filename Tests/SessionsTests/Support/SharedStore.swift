@@ -44,6 +44,7 @@ final class SharedStore: Sendable {
 
         var isShared: Bool { true }
         var generation: Int { era.load(ordering: .relaxed) }
+        var replays: any ReplayStore { hub.inner }
         var sessionCount: Int { hub.inner.sessionCount }
 
         func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {

@@ -92,6 +92,7 @@ final class StoreWrapper: SessionStore {
         }
     }
 
+    var replays: any ReplayStore { inner }
     var sessionCount: Int { inner.sessionCount }
     var documentBytes: DocumentBytes? { inner.documentBytes }
 

@@ -24,6 +24,12 @@ struct AdminJourneyEndpoints: Sendable {
         routes.on(.post, "/v1/journeys/trial", trial)
     }
 
+    /// The owner of an `Idempotency-Key`: responses are kept with the session that the path names.
+    @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
+        let namesSession = request.match.route?.pattern.parameterNames.contains("session") == true
+        return KeyOwner(.administrator, namesSession ? .session(try await session(request)) : .none)
+    }
+
     private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try RequestBody.readMembers(request, known: ["flows", "services"])
         guard let flows = body["flows"]?.elements else { throw BodyMembers.missing("flows") }

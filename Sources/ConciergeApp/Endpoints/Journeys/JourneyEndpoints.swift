@@ -49,10 +49,12 @@ struct JourneyEndpoints: Sendable {
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
         do {
-            let (shown, isNew) = try await session.startJourney(
-                flow: flow, version: version, input: body["input"], at: screen, resumes: resumes)
-            let form = try await form(of: shown, includesSchemas, in: session)
-            return isNew ? created(request, form, in: session) : moved(request, form)
+            return try await session.startJourney(
+                flow: flow, version: version, input: body["input"], at: screen, resumes: resumes,
+                withSchemas: includesSchemas, once: request.once
+            ) { form, isNew in
+                isNew ? created(request, form, in: session) : moved(request, form)
+            }
         } catch let refusal as JourneyRefusal where dressing.translates {
             throw dressing.dress(Problem(refusal, ofJourneyAt: nil), ofFlow: flow, for: request)
         }
@@ -125,26 +127,14 @@ struct JourneyEndpoints: Sendable {
     @Sendable func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let (event, data, step) = try event(of: request)
         let condition = try Self.condition(of: request, step)
-        if try Self.includesSchemas(request) {
-            return .deferred { responder in
-                session.sendForForm(
-                    event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
-                    then: responder.completion { form in
-                        do {
-                            return moved(request, try form.get())
-                        } catch {
-                            throw explained(error, request, session)
-                        }
-                    })
-            }
-        }
+        let includesSchemas = try Self.includesSchemas(request)
         return .deferred { responder in
             session.send(
-                event, data: data, toJourney: id(of: request), condition: condition,
-                isFromBackend: isFromBackend,
-                then: responder.completion { text in
+                event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
+                withSchemas: includesSchemas, once: request.once, show: { moved(request, $0) },
+                then: responder.completion { response in
                     do {
-                        return moved(request, JourneyForm(text: try text.get(), schemas: [:]))
+                        return try response.get()
                     } catch {
                         throw explained(error, request, session)
                     }
@@ -158,14 +148,17 @@ struct JourneyEndpoints: Sendable {
         guard let screen = try body.text("to") else { throw BodyMembers.missing("to") }
         let condition = try Conditions.ofWrite(request, ofJourney: true)
         let includesSchemas = try Self.includesSchemas(request)
-        let shown: JourneyText
-        let path: [String]
         do {
-            (shown, path) = try await session.navigate(journey: id(of: request), to: screen, condition: condition)
+            return try await session.navigate(
+                journey: id(of: request), to: screen, condition: condition, withSchemas: includesSchemas,
+                once: request.once
+            ) { navigated(request, $0, path: $1) }
         } catch {
             throw explained(error, request, session)
         }
-        let form = try await form(of: shown, includesSchemas, in: session)
+    }
+
+    private func navigated(_ request: HTTPRequest, _ form: JourneyForm, path: [String]) -> HTTPResponse {
         var json = JSONWriter(reservingCapacity: 1_024)
         // The view with one more member at its end.
         json.raw(form.text.bytes.dropLast())

@@ -6,7 +6,7 @@ import Sessions
 struct MoveEndpoints: Sendable {
     let sessions: Sessions
     /// Keeps the reports of imports.
-    let idempotency: IdempotencyStore
+    let idempotency: Idempotency
     let log: Log
 
     /// Lines of JSON have no registered type. Exports are sent as the first.
@@ -34,7 +34,8 @@ struct MoveEndpoints: Sendable {
     private func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
         try RequestBody.requireType(of: request, among: Self.mediaTypes)
         let options = try Self.options(of: request)
-        return try await IdempotentPieces(store: idempotency, scope: .administrator).respond(to: request) { body in
+        return try await IdempotentPieces(idempotency: idempotency, scope: .administrator).respond(to: request) {
+            body in
             try await receive(&body, of: request, options.conflict, isTrial: options.isTrial)
         }
     }

@@ -66,8 +66,9 @@ struct TaskEndpoints: Sendable {
     private func finish(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try BodyMembers(request, known: ["outcome", "output"])
         guard let outcome = try body.text("outcome") else { throw BodyMembers.missing("outcome") }
-        try await sessions.endTask(id(of: request), outcome: outcome, output: body["output"] ?? .null)
-        return .done
+        return try await sessions.endTask(
+            id(of: request), outcome: outcome, output: body["output"] ?? .null, once: request.once
+        ) { .done }
     }
 
     private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -88,6 +89,14 @@ struct TaskEndpoints: Sendable {
             json.name("lease_expires_at")
             json.time(sessions.timestamp(task.due))
         }
+    }
+
+    /// The owner of an `Idempotency-Key`: responses are kept with the session whose task it is.
+    @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
+        guard request.match.route?.pattern.parameterNames.contains("id") == true,
+            let id = TaskID(request.parameter("id")), let session = try await sessions.session(id.session)
+        else { return KeyOwner(.administrator, .none) }
+        return KeyOwner(.administrator, .session(session))
     }
 
     private func id(of request: HTTPRequest) throws(TaskError) -> TaskID {

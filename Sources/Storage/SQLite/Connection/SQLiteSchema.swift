@@ -5,7 +5,7 @@ enum SQLiteSchema {
 
     /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before
     /// (``OlderTables``).
-    static let version: Int64 = 6
+    static let version: Int64 = 7
 
     /// From this version on rows are as they are now; later versions have more tables.
     static let firstWithRows = 4
@@ -13,7 +13,8 @@ enum SQLiteSchema {
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
 
-    /// The tables are as they were in version 5, whose programs cannot read sealed rows. Version 4 had none for tasks.
+    /// Version 6 had no tables for replays. Version 5 was the same, but its programs cannot read sealed rows. Version 4
+    /// had no table for tasks.
     private static let tasks = """
         CREATE TABLE tasks (                         -- work that journeys wait for: see StoredTask
             session    INTEGER NOT NULL,             -- the key of the session
@@ -91,6 +92,7 @@ enum SQLiteSchema {
         INSERT OR IGNORE INTO facts             -- a file of version 1 does not name the flows of its journeys
             SELECT 'flows_known', count(*) = 0 FROM sqlite_schema WHERE name = 'older_sessions';
         \(tasks)
+        \(ReplayTable.sql)
         """
 
     /// The version of the tables of a database; nil when it is empty.
@@ -130,6 +132,7 @@ enum SQLiteSchema {
         try connection.transaction { () throws(SQLiteError) in
             if let found, found >= 4 {
                 if found == 4 { try connection.execute(tasks) }
+                try connection.execute(ReplayTable.sql)
             } else {
                 if found != nil { try connection.execute(OlderTables.setAside) }
                 try connection.execute(tables)

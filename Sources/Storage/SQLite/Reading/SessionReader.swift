@@ -12,6 +12,7 @@ struct SessionReader {
     private let selectSession: SQLiteStatement
     private let pieces: PieceReader
     private let tasks: TaskReader
+    let replays: ReplayReader
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectUses: SQLiteStatement
@@ -28,6 +29,7 @@ struct SessionReader {
         selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1")
         pieces = try PieceReader(connection)
         tasks = try TaskReader(connection)
+        replays = try ReplayReader(connection)
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectUses = try connection.prepare(
@@ -216,7 +218,8 @@ struct SessionReader {
         if stored.epoch < recovery.epoch { details.revisionFloor = max(details.revisionFloor, recovery.revisionFloor) }
         let record = SessionRecord(
             id: stored.id, token: stored.token, createdAt: stored.createdAt, expiresAt: stored.expiresAt,
-            revision: stored.revision, services: services, details: details)
+            revision: stored.revision, services: services, details: details,
+            replays: (name == nil ? try replays.entries(of: stored, damage) : [], stored.replayBytes))
         return (StoredSession(record: record, lastUsedAt: recovery.lastUse(stored.usedAt)), damaged)
     }
 

@@ -4,7 +4,7 @@ import Sessions
 /// A row of the table `sessions`. SQL statements use the columns; the rest is in `state`:
 ///
 ///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
-///     [revision floor] [labels, JSON] [earlier tokens] · services · CRC-32 (4 bytes)
+///     [revision floor] [labels, JSON] [earlier tokens] [bytes of replays] · services · CRC-32 (4 bytes)
 ///
 /// Format 1 is of a store without keys. In format 2 the labels are sealed, and the place of each document is doubled,
 /// with one added if the document is sealed (``SessionSeal``).
@@ -27,6 +27,8 @@ struct SessionRow {
     var details: SessionDetails
     /// As they are stored; empty when there are none.
     private(set) var labels: [UInt8]
+    /// What its rows in the table `replays` count for, some of which may have been removed since; 0 when it has none.
+    let replayBytes: Int
     /// Whether the labels are sealed, and documents may be.
     private(set) var isSealed: Bool
     var services: [StoredDocument]
@@ -43,6 +45,7 @@ struct SessionRow {
         self.epoch = epoch
         details = record.details
         labels = details.labels.isEmpty ? [] : details.labels.text
+        replayBytes = record.replayBytes
         isSealed = false
         self.services = services
         if let seal { try sealLabels(with: seal) }
@@ -56,7 +59,7 @@ struct SessionRow {
     func writtenBytes(_ keys: DocumentKeys?) -> Int {
         let seal = keys?.first.overhead ?? 0
         let bytes = labels.isEmpty ? 0 : labels.count - (isSealed ? seal : 0)
-        return services.reduce(bytes) { $0 + $1.size - ($1.isSealed ? seal : 0) }
+        return services.reduce(bytes + replayBytes) { $0 + $1.size - ($1.isSealed ? seal : 0) }
     }
 
     // MARK: Writing
@@ -66,6 +69,7 @@ struct SessionRow {
         static let floor: UInt8 = 2
         static let labels: UInt8 = 4
         static let retired: UInt8 = 8
+        static let replays: UInt8 = 16
     }
 
     var state: [UInt8] {
@@ -83,10 +87,12 @@ struct SessionRow {
         if details.revisionFloor > 0 { flags |= Flag.floor }
         if !labels.isEmpty { flags |= Flag.labels }
         if !details.retiredTokens.isEmpty { flags |= Flag.retired }
+        if replayBytes > 0 { flags |= Flag.replays }
         state.add(flags)
         if details.revisionFloor > 0 { state.add(details.revisionFloor) }
         if !labels.isEmpty { state.add(labels) }
         if !details.retiredTokens.isEmpty { Self.add(details.retiredTokens, to: &state, from: createdAt) }
+        if replayBytes > 0 { state.add(UInt64(replayBytes)) }
         state.add(UInt64(services.count))
         for service in services { service.write(to: &state, from: createdAt, isMarked: isSealed) }
         let sum = state.bytes.withUnsafeBytes {
@@ -166,6 +172,7 @@ struct SessionRow {
             labels = flags & Flag.labels != 0 ? try state.bytes() : []
             if flags & Flag.retired != 0 { details.retiredTokens = try Self.retiredTokens(&state, from: createdAt) }
             self.details = details
+            replayBytes = flags & Flag.replays != 0 ? try state.count() : 0
             services = []
             let count = try state.count()
             // Each document takes at least a byte, so a wrong count ends with the bytes.

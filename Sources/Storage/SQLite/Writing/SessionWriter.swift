@@ -13,6 +13,7 @@ struct SessionWriter {
     let documents: DocumentTable
     let tasks: TaskTable
     let mending = MendingRequest()
+    let replays: ReplayTable
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
     private let updateServices: SQLiteStatement
@@ -37,6 +38,7 @@ struct SessionWriter {
         room = try FileRoom(connection)
         documents = try DocumentTable(connection)
         tasks = try TaskTable(connection, facts: facts)
+        replays = try ReplayTable(connection)
         insertSession = try connection.prepare(
             """
             INSERT OR IGNORE INTO sessions (key, revision, used_at, expires_at, user_id, large, state)
@@ -167,6 +169,7 @@ struct SessionWriter {
         facts.note(revision: row.revision)
         for flow in commit.newFlows { try write(flow) }
         if !commit.tasks.isEmpty { try tasks.apply(commit.tasks) }
+        if let change = commit.replays { try replays.apply(change, of: commit.record.id) }
         return true
     }
 
@@ -220,6 +223,7 @@ struct SessionWriter {
         if let row = SessionRow(statement) {
             for document in row.services { try remove(document) }
             try tasks.removeAll(of: row.id)
+            if row.replayBytes > 0 { try replays.removeAll(of: row.id) }
             facts[.bytes] -= Int64(row.writtenBytes(keys))
             let highest = max(row.revision, row.details.revisionFloor)
             facts[.arrivalFloor] = max(facts[.arrivalFloor], Int64(clamping: highest))

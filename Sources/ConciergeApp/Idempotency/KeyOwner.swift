@@ -1,0 +1,22 @@
+import HTTPServer
+import Sessions
+
+/// Whose an idempotency key is, and where the response to its request is kept.
+package struct KeyOwner: Sendable {
+    package enum Place: Sendable {
+        /// With the session that the request is about.
+        case session(Session)
+        /// With the session that the request makes.
+        case newSession
+        /// By itself.
+        case none
+    }
+
+    let scope: IdempotencyScope
+    let place: Place
+
+    package init(_ scope: IdempotencyScope, _ place: Place) {
+        self.scope = scope
+        self.place = place
+    }
+}

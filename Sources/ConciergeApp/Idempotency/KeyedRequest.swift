@@ -1,0 +1,97 @@
+import HTTPServer
+import Sessions
+import Synchronization
+
+/// The right to execute a request with an idempotency key. A key has one at a time in this process.
+///
+/// ``IdempotencyMiddleware`` attaches it to the request. A handler whose work is a unit of work passes ``once`` on to it,
+/// so that the response is kept with what it has changed; the middleware keeps all other responses.
+package final class KeyedRequest: Sendable {
+    let id: ShortDigest
+    let fingerprint: ShortDigest
+    private let encryptionKey: SHA256Digest
+    private let idempotency: Idempotency
+
+    private struct State {
+        /// Whether the last unit of work has kept its response.
+        var isKept = false
+        /// The token that the response has.
+        var secret: TokenDigest?
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    init(
+        id: ShortDigest, fingerprint: ShortDigest, encryptionKey: SHA256Digest, of idempotency: Idempotency
+    ) {
+        self.id = id
+        self.fingerprint = fingerprint
+        self.encryptionKey = encryptionKey
+        self.idempotency = idempotency
+    }
+
+    deinit { end() }
+
+    /// The same for a request whose fingerprint is known only now. The key stays this one's.
+    func with(_ fingerprint: ShortDigest) -> KeyedRequest {
+        let other = KeyedRequest(id: id, fingerprint: fingerprint, encryptionKey: encryptionKey, of: idempotency)
+        other.state.withLock { $0.isOver = true }
+        return other
+    }
+
+    /// Frees the key: the response is kept by now, or the request was not executed.
+    func end() {
+        let isOver = state.withLock { state in
+            defer { state.isOver = true }
+            return state.isOver
+        }
+        if !isOver { idempotency.end(id) }
+    }
+
+    /// The response has a token: it is replayed as long as that opens the session.
+    func carries(_ token: SessionToken) { state.withLock { $0.secret = token.presented.digest } }
+
+    /// The most keys that a store remembers of requests that name no session.
+    var mostLone: Int { idempotency.limits.entries }
+
+    /// For the unit of work that executes the request.
+    var once: Once<HTTPResponse> {
+        Once(id: id) { [self] response in
+            let replay = replay(of: response)
+            state.withLock { $0.isKept = replay != nil }
+            return replay
+        }
+    }
+
+    /// Whether a unit of work has kept the response.
+    var isKept: Bool { state.withLock(\.isKept) }
+
+    /// What is kept of a response; `nil` unless a copy of the request gets the same.
+    func replay(of response: HTTPResponse) -> Replay? {
+        guard Idempotency.isKept(response.status) else { return nil }
+        let secret = state.withLock(\.secret)
+        guard
+            let sealed = SealedResponse.seal(
+                response, secret, atMost: idempotency.limits.responseBytes, key: encryptionKey, for: id,
+                random: idempotency.random)
+        else { return nil }
+        return Replay(id: id, fingerprint: fingerprint, endsAt: idempotency.endOfReplay, response: sealed)
+    }
+
+    /// The response that was kept; `nil` when the bytes are another one's, or damaged.
+    func opened(_ sealed: [UInt8]) -> SealedResponse? { SealedResponse(sealed, key: encryptionKey, for: id) }
+}
+
+extension HTTPRequest {
+    private var keyed: KeyedRequest? { attachment as? KeyedRequest }
+
+    /// For the unit of work that executes this request; `nil` when copies of it may be executed again.
+    var once: Once<HTTPResponse>? { keyed?.once }
+
+    /// See ``KeyedRequest/mostLone``.
+    var mostLone: Int { keyed?.mostLone ?? .max }
+
+    /// See ``KeyedRequest/carries(_:)``.
+    func carries(_ token: SessionToken) { keyed?.carries(token) }
+}

@@ -1,0 +1,135 @@
+import Sessions
+
+/// Responses to requests with an idempotency key.
+///
+/// A session's hash has a small field for each, so that a session is loaded without them; the responses are in a hash
+/// beside it, in the same slot, which the script of the commit writes. That hash ends by itself when the last response
+/// in it has.
+extension RedisStore: ReplayStore {
+    package var replays: any ReplayStore { self }
+
+    package func response(_ id: ShortDigest, of session: SessionID) async throws(StoreError) -> [UInt8]? {
+        try gate.enter()
+        defer { gate.leave() }
+        return try await ask(RedisRequest("HGET", .text(keys.replays(session)), .text(id.text)))[0].bytes
+    }
+
+    package func loneReplay(_ id: ShortDigest, now: Int64) async throws(StoreError) -> LoneReplay? {
+        try gate.enter()
+        defer { gate.leave() }
+        let bytes = try await ask(RedisRequest("GET", .text(keys.loneReplay(id))))[0].bytes
+        return bytes.flatMap { RedisClaim($0)?.loneReplay(id) }.flatMap { $0.endsAt > now ? $0 : nil }
+    }
+
+    package func keep(
+        _ replay: LoneReplay, now: Int64, atMost limit: Int
+    ) async throws(StoreError) -> LoneReplay? {
+        try gate.enter()
+        defer { gate.leave() }
+        let claim = RedisClaim(replay)
+        let found = try await self.claim(claim, now: now, atMost: limit)
+        return found == claim ? nil : found?.loneReplay(replay.id)
+    }
+
+    /// Session and claim are in different slots, so they cannot be written together. The claim comes first and names the
+    /// session that is about to be made. A copy of the request that finds a claim without its session takes it over, and
+    /// first sees to it that the session cannot be made any more. A claim whose session was made says so, so that a
+    /// session which has ended since is not made a second time.
+    package func create(
+        _ session: StoredSession, once: OnceCreated,
+        then done: @escaping @Sendable (Result<LoneReplay?, StoreError>) -> Void
+    ) {
+        Task {
+            do throws(StoreError) {
+                done(.success(try await createOnce(session, once)))
+            } catch {
+                done(.failure(error))
+            }
+        }
+    }
+
+    private func createOnce(
+        _ session: StoredSession, _ once: OnceCreated
+    ) async throws(StoreError) -> LoneReplay? {
+        try gate.enter()
+        defer { gate.leave() }
+        let id = session.record.id
+        var claim = RedisClaim(once.claim(of: id))
+        var attempts = Self.mostAttempts
+        while let found = try await self.claim(claim, now: once.now, atMost: once.mostLone), found != claim {
+            guard attempts > 0 else { throw .unavailable("Other servers keep executing copies of a request.") }
+            attempts -= 1
+            guard found.fingerprint == claim.fingerprint, !found.isDone, case .session(let other) = found.content else {
+                return found.loneReplay(claim.id)
+            }
+            if try await isMade(other) { return found.loneReplay(claim.id) }
+            if try await exchange(found, for: claim, now: once.now) { break }
+        }
+        let failure = await withUnsafeContinuation { waiting in
+            put(session, replacing: nil, flows: [], tasks: [], replay: once.replay) { waiting.resume(returning: $0) }
+        }
+        if let failure { throw failure }
+        let made = claim
+        claim.isDone = true
+        send(exchanging(made, for: claim, now: once.now))
+        return nil
+    }
+
+    /// More copies of a request are not under way.
+    private static let mostAttempts = 16
+    /// A quarter of a second in all, which only a copy waits whose first server has been killed.
+    private static let pauses = (0..<8).map { Duration.milliseconds(1 << $0) }
+
+    /// Whether a session was made. If not, it cannot be made from now on.
+    private func isMade(_ id: SessionID) async throws(StoreError) -> Bool {
+        // The other server is probably about to make it.
+        for pause in Self.pauses {
+            if try await ask(RedisRequest("HEXISTS", .text(keys.session(id)), "r"))[0].number == 1 { return true }
+            try? await Task.sleep(for: pause)
+        }
+        var request = RedisRequest()
+        request.needsReplicas = true
+        request.call(.fence, keys.session(id), .text(String(UInt64.max)), .text(String(Self.lateness)))
+        return try await ask(request)[0].number == 1
+    }
+
+    /// Puts a claim there, unless there is one.
+    ///
+    /// - Returns: the one that is there: this one if the request was sent twice.
+    private func claim(
+        _ claim: RedisClaim, now: Int64, atMost limit: Int
+    ) async throws(StoreError) -> RedisClaim? {
+        var request = RedisRequest()
+        request.needsReplicas = true
+        let time = max(1, claim.endsAt - now)
+        request.call(.find, keys.loneReplay(claim.id), .bytes(claim.bytes), .text(String(time)))
+        let found = try await ask(request)[0].bytes
+        guard let found else {
+            // So a server keeps no more of them in Redis than it may.
+            if let oldest = claims.add(claim.id, atMost: limit) {
+                send(RedisRequest("DEL", .text(keys.loneReplay(oldest))))
+            }
+            return nil
+        }
+        guard let other = RedisClaim(found) else {
+            // Nothing of it can be trusted.
+            throw .unavailable("The claim of a request is damaged.")
+        }
+        return other
+    }
+
+    private func exchange(
+        _ former: RedisClaim, for claim: RedisClaim, now: Int64
+    ) async throws(StoreError) -> Bool {
+        try await ask(exchanging(former, for: claim, now: now))[0].number == 1
+    }
+
+    private func exchanging(_ former: RedisClaim, for claim: RedisClaim, now: Int64) -> RedisRequest {
+        var request = RedisRequest()
+        request.needsReplicas = true
+        request.call(
+            .exchange, keys.loneReplay(claim.id), .bytes(former.bytes), .bytes(claim.bytes),
+            .text(String(max(1, claim.endsAt - now))))
+        return request
+    }
+}
