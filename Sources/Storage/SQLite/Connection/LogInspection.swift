@@ -44,6 +44,9 @@ struct LogInspection {
         }
     }
 
+    /// How many frames of a round the log has.
+    func framesOf(_ round: LogRound?) -> Int { content.map { $0.round == round ? $0.frames : 0 } ?? 0 }
+
     /// The log's header has it as well, but may be damaged. 0 when there is no database.
     private static func pageSize(of database: String) throws(Unreadable) -> Int {
         let file = try opened(database)

@@ -19,12 +19,15 @@ struct LogStanding {
     }
 
     let verdict: Verdict
-    /// Whether the log may be applied. Otherwise pages that are newer than its last frame are in the database, and
-    /// both together would be a mixture of two states.
+    /// Whether the log is applied: not one that is missing, or older than a database that has everything.
     let isOfUse: Bool
+    /// Whether slices have copied pages of frames that are lost. SQLite copies no page that has changed since, so the
+    /// database is of no single state then, with or without the rest of the log.
+    let mayBeMixed: Bool
 
     /// - Parameter mark: nil for a file of an older version, and for a copy.
     init(_ mark: LogMark?, _ log: LogInspection) {
+        mayBeMixed = mark?.kind == .open && log.framesOf(mark?.round) < mark?.copied ?? 0
         let found: Verdict =
             switch log.finding {
             case .sound: .sound
@@ -47,7 +50,7 @@ struct LogStanding {
                 if case .damaged = found { found } else {
                     isShort ? .short(frames: content.frames, of: mark.frames) : found
                 }
-            isOfUse = content.frames >= mark.copied
+            isOfUse = mark.kind == .open || !isShort
         } else if mark.kind == .closed, content.round.isAfter(mark.round) {
             // A commit was on its way when the process ended, or the log is of the time since the file was copied.
             (verdict, isOfUse) = (found, true)
@@ -122,8 +125,8 @@ struct LogStanding {
     func report(copy: String?) -> String? {
         guard let finding else { return nil }
         let rest =
-            isOfUse
-            ? "" : "The server goes on with the database alone; `concierge store check` tells whether it is whole. "
+            mayBeMixed
+            ? "The database has pages of some of them: `concierge store check` tells whether it is whole. " : ""
         let place =
             switch verdict {
             case .missing: ""
