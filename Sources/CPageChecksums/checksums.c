@@ -16,7 +16,7 @@
 
 /// A connection notes at most this many damaged pages until they are taken. In a file with more of them, single pages
 /// no longer matter.
-enum { MOST_NOTED = 64 };
+enum { MOST_NOTED = 1024 };
 
 /// How often a read that failed is repeated.
 enum { MOST_READS = 3 };
@@ -168,8 +168,8 @@ static bool is_damaged(const database_file *database, const unsigned char *page,
 }
 
 /// Whether a page only says where others are used, which follows from them
-/// (<https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages>). The first is page 2, and each says it of the
-/// pages behind it.
+/// (<https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages>). The first is page 2, and each says it of
+/// the pages behind it.
 static bool is_pointer_map(const database_file *database, uint32_t number) {
     if (!database->has_pointer_map || number < 2) return false;
     uint32_t described = (database->page_size - CPAGECHECKSUMS_BYTES) / 5 + 1;

@@ -108,6 +108,9 @@ struct SQLiteStoreTests {
         for _ in 0..<3 { #expect(await Self.isDamaged { () throws(StoreError) in _ = try await store.load(id) }) }
         #expect(try await store.page(after: nil, limit: 10).sessions.map(\.record.id) == [other])
         #expect(store.damage.rows == 1)
+        // It can be removed on purpose.
+        #expect(try await store.end(id))
+        #expect(try await store.load(id) == nil)
     }
 
     private static func isDamaged(_ body: () async throws(StoreError) -> Void) async -> Bool {

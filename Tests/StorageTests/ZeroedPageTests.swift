@@ -225,6 +225,24 @@ struct ZeroedPageTests {
         #expect(listed.count == claimed.count && claimed.count <= awaited.count + lost.count, place)
     }
 
+    @Test("a copy of a store does not hide its damage")
+    func backup() async throws {
+        let file = try await Self.made()
+        let leaf = try #require(try Self.owners(file).first { $0.owner == "sessions" && $0.kind == "leaf" }).page
+        // One row less than there are.
+        let place = (leaf - 1) * 4_096 + 3
+        let count = try Files.read(file.path, at: place, count: 2)
+        try Files.write([count[0], count[1] - 1], to: file.path, at: place)
+        let copy = try SQLiteFile()
+        _ = try StoreBackup(of: file.path, to: copy.path, replaces: false)
+        for image in [file, copy] {
+            let store = try image.store()
+            let (lost, _) = try await Self.read(store, "a copy")
+            #expect(lost.count == 1)
+            await store.close()
+        }
+    }
+
     @Test("a table that was made anew leaves pages behind, which a vacuum gives back")
     func leak() async throws {
         let file = try await Self.made()

@@ -51,7 +51,14 @@ struct AdminSessionEndpoints: Sendable {
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await sessions.end(session(of: request))
+        do {
+            try await sessions.end(session(of: request))
+        } catch SessionError.damaged {
+            guard let id = SessionID(request.parameter("session")), try await sessions.endUnreadable(id) else {
+                throw Problem(.sessionNotFound)
+            }
+            request.note(id)
+        }
         return .done
     }
 

@@ -74,6 +74,19 @@ package final class Sessions: Sendable {
         try await end(session, .requested)
     }
 
+    /// Ends a session that the store has and cannot read, for a caller that may end any session.
+    ///
+    /// - Returns: whether the store had it.
+    package func endUnreadable(_ id: SessionID) async throws(SessionError) -> Bool {
+        do {
+            guard try await environment.store.end(id) else { return false }
+        } catch {
+            throw SessionError(error)
+        }
+        countEnd()
+        return true
+    }
+
     /// Ending takes the session's turn: units in progress finish first, and units that wait find the session ended.
     ///
     /// - Parameter shedding: one that was used meanwhile stays.

@@ -14,13 +14,13 @@ package struct StoreBackup {
     package init(of path: String, to target: String, replaces: Bool) throws {
         let source = try StoreFile(path, isCurrent: false)
         let draft = try StoreDraft(of: target, from: path, replaces: replaces)
+        let pageSize: Int
         do throws(SQLiteError) {
+            pageSize = Int(try source.connection.number("PRAGMA page_size") ?? 0)
             let copy = try SQLiteConnection(draft.path, .write)
             // After an interruption the copy begins anew: there is nothing to undo, and one sync at the end is enough.
             try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-            if try source.connection.hasPageChecksums {
-                copy.expectPageChecksums(pageSize: Int(try source.connection.number("PRAGMA page_size") ?? 0))
-            }
+            if try source.connection.hasPageChecksums { copy.expectPageChecksums(pageSize: pageSize) }
             pages = try Self.copy(source.connection, to: copy)
             // A server that starts on this copy has lost all writes since.
             if source.version == SQLiteSchema.version {
@@ -31,6 +31,8 @@ package struct StoreBackup {
         } catch {
             throw StoreDraftError.failed(target, reason: error.description)
         }
+        // They got new checksums when they were written.
+        for page in source.connection.takeDamagedPages() { try draft.markDamaged(page, pageSize: pageSize) }
         bytes = StoreFile.size(of: draft.path)
         try draft.publish()
     }

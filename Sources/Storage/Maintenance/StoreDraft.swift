@@ -27,6 +27,16 @@ final class StoreDraft {
 
     deinit { close(descriptor) }
 
+    /// Makes a page fail its checksum, as it does in the source: otherwise what it hides would be gone without a word.
+    func markDamaged(_ page: UInt32, pageSize: Int) throws(StoreDraftError) {
+        let place = off_t(page) * off_t(pageSize) - 4
+        var sum: UInt32 = 0
+        guard pread(descriptor, &sum, 4, place) == 4 else { throw .failed(target, reason: Self.reason(path)) }
+        // 0 would stand for a page without a checksum.
+        sum = ~sum == 0 ? 1 : ~sum
+        guard pwrite(descriptor, &sum, 4, place) == 4 else { throw .failed(target, reason: Self.reason(path)) }
+    }
+
     /// Syncs the file before it gets its name, and its name before the caller learns of it.
     func publish() throws(StoreDraftError) {
         guard fsync(descriptor) == 0 else { throw .failed(target, reason: Self.reason(path)) }

@@ -133,6 +133,8 @@ struct DamagedDatabase {
         }
         // All writes to the sessions of a page may be refused, or all that need a new page for a large document: these
         // are about a third.
-        if isReadFirst, shown.count * 5 > files.sessions.count * 4 { #expect(refused * 4 <= some.count * 3, context) }
+        // Below an inner page nothing is written, and the server says that it is not ready if that is the last one.
+        guard isReadFirst, store.trouble == nil, shown.count * 5 > files.sessions.count * 4 else { return }
+        #expect(refused * 4 <= some.count * 3, context)
     }
 }

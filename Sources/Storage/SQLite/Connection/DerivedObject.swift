@@ -23,8 +23,8 @@ struct DerivedObject: Sendable {
     /// Makes it anew, empty or as an index of its table. To be called in a transaction that has met no damage: SQLite
     /// refuses further writes in one that has.
     ///
-    /// To drop a table or an index, SQLite reads it. So its entry is taken out of the schema instead, and its pages stay
-    /// in the file without an owner (``StoreFacts/Name/leaked``).
+    /// To drop a table or an index, SQLite reads it. So its entry is taken out of the schema instead, and its pages
+    /// stay in the file without an owner (``StoreFacts/Name/leaked``).
     func remake(in connection: SQLiteConnection) throws(SQLiteError) {
         try connection.execute(
             """

@@ -6,8 +6,8 @@ extension SessionWriter {
     /// Makes anew what is damaged of the tables and indexes that can be (``SQLiteSchema/derived``). Reads all of them.
     ///
     /// - Returns: the names of those that were made anew.
-    /// - Throws: when one of them cannot be: then the connection must be closed, since it may know other tables than the
-    ///   file has.
+    /// - Throws: when one of them cannot be: then the connection must be closed, since it may know other tables than
+    ///   the file has.
     func mend() throws(SQLiteError) -> [String] {
         connection.forgetPages()
         var made: [String] = []

@@ -39,8 +39,8 @@ final class StoreFacts: @unchecked Sendable {
         case restored
         /// 1 when some tasks may be missing, because the table was damaged: they follow from the journeys.
         case tasksLost = "tasks_lost"
-        /// 1 when the file has pages that nothing refers to, or is wrong about which page refers to which. Only when the
-        /// file is written anew does it shrink.
+        /// 1 when the file has pages that nothing refers to, or is wrong about which page refers to which. Only when
+        /// the file is written anew does it shrink.
         case leaked
         /// The last key that was copied from the tables of an older version.
         case migrated
