@@ -81,8 +81,9 @@ final class RedisMarks: Sendable {
     private func ask(_ marks: [Int], then done: @escaping @Sendable (StoreError?) -> Void) {
         var request = RedisRequest()
         let (new, router) = (Hexadecimal.text(SessionID(random: SystemRandom()).low), state.withLock(\.router))
-        for mark in marks {
-            if state.withLock({ $0.known[mark] }) == nil {
+        let isKnown = state.withLock { state in marks.map { state.known[$0] != nil } }
+        for (mark, isKnown) in zip(marks, isKnown) {
+            if !isKnown {
                 request.needsReplicas = true
                 // Also when Redis has no memory left: otherwise it would not be known what is there.
                 request.add(["SET", .text(key(mark)), .text(new), "NX", "GET"], insists: true)
@@ -93,14 +94,16 @@ final class RedisMarks: Sendable {
         let asked = request
         let refusal = router?.append(asked, isBounded: false) { [self] outcome in
             switch outcome {
-            case .replies(let replies): done(take(replies, of: marks, new))
+            case .replies(let replies):
+                // Redis tells what was there before. Where nothing was, the new one is now.
+                done(take(zip(replies, isKnown).map { $1 ? $0 : $0.orText(new) }, of: marks))
             case .lost(let sentence), .failed(let sentence): done(.unavailable(sentence))
             }
         }
         if router == nil || refusal != nil { done(.unavailable(refusal ?? "The store is closed.")) }
     }
 
-    private func take(_ replies: [RedisReply], of marks: [Int], _ new: String) -> StoreError? {
+    private func take(_ replies: [RedisReply], of marks: [Int]) -> StoreError? {
         if let error = replies.lazy.compactMap(\.error).first { return StoreError(redis: error) }
         let (hadLost, hasLost) = state.withLock { state in
             let former = state.lost
@@ -108,7 +111,7 @@ final class RedisMarks: Sendable {
                 if let known = state.known[mark] {
                     if reply.text == known { state.lost.remove(mark) } else { state.lost.insert(mark) }
                 } else {
-                    state.known[mark] = reply.text ?? new
+                    state.known[mark] = reply.text
                 }
             }
             return (!former.isEmpty, !state.lost.isEmpty)
@@ -140,4 +143,10 @@ final class RedisMarks: Sendable {
         }
         return tags.sorted { $0.key < $1.key }.map(\.value)
     }()
+}
+
+extension RedisReply {
+    fileprivate func orText(_ text: String) -> RedisReply {
+        if case .none = self { .bytes(Array(text.utf8)) } else { self }
+    }
 }
