@@ -6,8 +6,8 @@ import Synchronization
 /// without its data, or is another Redis. Then a session that cannot be found may exist all the same.
 ///
 /// A server that starts takes what is there for right, and adds what is missing. One Redis has one mark. In a cluster
-/// each node can lose its own, so there are 256, and each stands for the sessions of 64 slots. A node that has fewer
-/// than 128 slots in a row may have none.
+/// each node can lose its own, so there are 256, and each stands for the sessions of 64 slots. Where the slots
+/// of two nodes meet, the mark may be at the other one.
 final class RedisMarks: Sendable {
     private struct State {
         var known: [String?]
