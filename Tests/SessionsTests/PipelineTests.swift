@@ -227,7 +227,7 @@ import Testing
         let told = Outcomes<JourneyText>()
         for number in 1...5 {
             let condition = number == 4 ? WriteCondition.atStep(2) : .none
-            session.send("again", toJourney: id, condition: condition, show: \.text, then: told.note(number))
+            session.send("again", toJourney: id, condition: condition, then: told.note(number))
         }
         #expect(store.heldCount == 4 && told.numbers.isEmpty)
         #expect(try session.residentJourney(id)?.view.step == 1)

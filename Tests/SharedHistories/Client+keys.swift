@@ -40,20 +40,22 @@ extension Client {
         if let entry = session.replay(of: keyed.id) { throw ExecutedBefore(.session(session, entry)) }
         let log = try server.sessions.catalog.service(named: "log")
         let append: JSONDocument = [["op": "add", "path": "/-", "value": JSONDocument(number)]]
-        let response = try await session.perform(
-            [ServiceOperation(.jsonPatch(append), on: log)], once: keyed.once
-        ) { HTTPResponse(text: "\($0[0].etag)") }
-        return String(decoding: response.body, as: UTF8.self)
+        let once = Once<[ServiceOperation.Outcome]>(id: keyed.id) {
+            keyed.replay(of: HTTPResponse(text: "\($0[0].etag)"))
+        }
+        return "\(try await session.perform([ServiceOperation(.jsonPatch(append), on: log)], once: once)[0].etag)"
     }
 
     private func create(_ number: Int, _ keyed: KeyedRequest, _ server: SharedServer) async throws -> String {
-        let response = try await withUnsafeThrowingContinuation { waiting in
-            server.sessions.create(
-                labels: ["key": JSONDocument("\(number)")], mode: .bearer, once: keyed.once,
-                show: { session, _ in HTTPResponse(.created, text: "\(session.id)") },
-                then: { waiting.resume(with: $0) })
+        let once = Once<(Session, SessionToken)>(id: keyed.id) {
+            keyed.replay(of: HTTPResponse(.created, text: "\($0.0.id)"))
         }
-        return String(decoding: response.body, as: UTF8.self)
+        let (session, _) = try await withUnsafeThrowingContinuation { waiting in
+            server.sessions.create(
+                labels: ["key": JSONDocument("\(number)")], mode: .bearer, once: once, mostLone: .max
+            ) { waiting.resume(with: $0) }
+        }
+        return "\(session.id)"
     }
 
     /// The response that was kept; `nil` when it cannot be read now.

@@ -19,10 +19,13 @@ struct SessionEndpoints: Sendable {
 
     private func create(_ request: HTTPRequest) throws -> HTTPOutcome {
         let (labels, mode) = try Self.wishes(request)
+        let response = UnitResponse(to: request) { (new: (Session, SessionToken)) in
+            try created(new.0, new.1, mode, request)
+        }
         return .deferred { responder in
             sessions.create(
-                labels: labels, mode: mode, once: request.once, mostLone: request.mostLone,
-                show: { try created($0, $1, mode, request) }, then: responder.completion { try $0.get() })
+                labels: labels, mode: mode, once: response.once, mostLone: request.mostLone,
+                then: responder.completion { try response.of($0.get()) })
         }
     }
 
@@ -105,9 +108,7 @@ struct SessionEndpoints: Sendable {
     private func rotate(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         _ = try RequestBody.readMembers(request, known: [], isOptional: true)
-        return try await sessions.rotate(
-            session, presenting: caller.presentedToken(of: request), once: request.once
-        ) { token in
+        let response = UnitResponse(to: request) { (token: SessionToken) in
             request.carries(token)
             let summary = try session.summary()
             guard summary.mode == .cookie else {
@@ -117,6 +118,8 @@ struct SessionEndpoints: Sendable {
             response.fields.add(.setCookie, cookie(carrying: token, of: summary))
             return response
         }
+        return try response.of(
+            await sessions.rotate(session, presenting: caller.presentedToken(of: request), once: response.once))
     }
 
     private func listOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -26,7 +26,7 @@ struct TransactionEndpoint: Sendable {
                 ])
         }
         let operations = try read(list)
-        return try await session.perform(operations, once: request.once) { outcomes in
+        let response = UnitResponse(to: request) { (outcomes: [ServiceOperation.Outcome]) in
             request.minimized(
                 .json { json in
                     json.name("results")
@@ -42,6 +42,7 @@ struct TransactionEndpoint: Sendable {
                     json.endArray()
                 })
         }
+        return try response.of(await session.perform(operations, once: response.once))
     }
 
     /// Collects every mistake of every operation.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The right to execute a request with an idempotency key. A key has one at a time in this process.
 ///
-/// ``IdempotencyMiddleware`` attaches it to the request. A handler whose work is a unit of work passes ``once`` on to it,
+/// ``IdempotencyMiddleware`` attaches it to the request. A handler whose work is a unit of work makes a ``UnitResponse``,
 /// so that the response is kept with what it has changed; the middleware keeps all other responses.
 package final class KeyedRequest: Sendable {
     let id: ShortDigest
@@ -13,7 +13,8 @@ package final class KeyedRequest: Sendable {
     private let idempotency: Idempotency
 
     private struct State {
-        /// Whether the last unit of work has kept its response.
+        /// The response that the last unit of work has made, and whether it has kept it.
+        var made: HTTPResponse?
         var isKept = false
         /// The token that the response has.
         var secret: TokenDigest?
@@ -55,14 +56,17 @@ package final class KeyedRequest: Sendable {
     /// The most keys that a store remembers of requests that name no session.
     var mostLone: Int { idempotency.limits.entries }
 
-    /// For the unit of work that executes the request.
-    var once: Once<HTTPResponse> {
-        Once(id: id) { [self] response in
-            let replay = replay(of: response)
-            state.withLock { $0.isKept = replay != nil }
+    /// For the unit of work that executes the request: makes its response within the unit.
+    fileprivate func once<Value>(_ show: @escaping @Sendable (Value) throws -> HTTPResponse) -> Once<Value> {
+        Once(id: id) { [self] value in
+            let response = try? show(value)
+            let replay = response.flatMap(replay)
+            state.withLock { ($0.made, $0.isKept) = (response, replay != nil) }
             return replay
         }
     }
+
+    fileprivate var made: HTTPResponse? { state.withLock { $0.made } }
 
     /// Whether a unit of work has kept the response.
     var isKept: Bool { state.withLock(\.isKept) }
@@ -84,14 +88,28 @@ package final class KeyedRequest: Sendable {
 }
 
 extension HTTPRequest {
-    private var keyed: KeyedRequest? { attachment as? KeyedRequest }
-
-    /// For the unit of work that executes this request; `nil` when copies of it may be executed again.
-    var once: Once<HTTPResponse>? { keyed?.once }
+    fileprivate var keyed: KeyedRequest? { attachment as? KeyedRequest }
 
     /// See ``KeyedRequest/mostLone``.
     var mostLone: Int { keyed?.mostLone ?? .max }
 
     /// See ``KeyedRequest/carries(_:)``.
     func carries(_ token: SessionToken) { keyed?.carries(token) }
+}
+
+/// The response to a request, made of the result of the unit of work that executes it: within the unit if the response is
+/// kept with what that commits, else afterwards.
+struct UnitResponse<Value: Sendable>: Sendable {
+    private let keyed: KeyedRequest?
+    private let show: @Sendable (Value) throws -> HTTPResponse
+
+    init(to request: HTTPRequest, _ show: @escaping @Sendable (Value) throws -> HTTPResponse) {
+        keyed = request.keyed
+        self.show = show
+    }
+
+    /// For the unit of work; `nil` when copies of the request may be executed again.
+    var once: Once<Value>? { keyed?.once(show) }
+
+    func of(_ value: Value) throws -> HTTPResponse { try keyed?.made ?? show(value) }
 }

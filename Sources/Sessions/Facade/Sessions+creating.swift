@@ -12,36 +12,32 @@ extension Sessions {
         labels: JSONDocument? = nil, mode: SessionMode = .bearer,
         then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) {
-        create(labels: labels, mode: mode, once: nil, show: { ($0, $1) }, then: done)
+        create(labels: labels, mode: mode, once: nil, mostLone: .max, then: done)
     }
 
     /// The same once for all copies of a request: then ``ExecutedBefore`` may come in place of the result.
     ///
-    /// - Parameters:
-    ///   - limit: the most lone replays that the store keeps.
-    ///   - show: makes of the session and its token what `done` gets.
-    package func create<Shown: Sendable>(
-        labels: JSONDocument?, mode: SessionMode, once: Once<Shown>?, mostLone limit: Int = .max,
-        show: @escaping @Sendable (Session, SessionToken) throws -> Shown,
-        then done: @escaping @Sendable (Result<Shown, any Error>) -> Void
+    /// - Parameter limit: the most lone replays that the store keeps.
+    package func create(
+        labels: JSONDocument?, mode: SessionMode, once: Once<(Session, SessionToken)>?, mostLone limit: Int,
+        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) {
         do {
             let labels = try labels.map { labels throws(SessionError) in
                 try SessionLabels.none.merging(labels, settings)
             }
-            try create(Wish(labels: labels ?? .none, mode: mode, once: once, mostLone: limit, show: show), then: done)
+            try create(Wish(labels: labels ?? .none, mode: mode, once: once, mostLone: limit), then: done)
         } catch {
             done(.failure(error))
         }
     }
 
     /// A session to create.
-    private struct Wish<Shown: Sendable>: Sendable {
+    private struct Wish: Sendable {
         let labels: SessionLabels
         let mode: SessionMode
-        let once: Once<Shown>?
+        let once: Once<(Session, SessionToken)>?
         let mostLone: Int
-        let show: @Sendable (Session, SessionToken) throws -> Shown
         /// Begins with 1.
         var attempt = 1
 
@@ -61,22 +57,15 @@ extension Sessions {
         }
     }
 
-    private func create<Shown: Sendable>(
-        _ wish: Wish<Shown>, then done: @escaping @Sendable (Result<Shown, any Error>) -> Void
-    ) throws {
+    private func create(
+        _ wish: Wish, then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
+    ) throws(SessionError) {
         guard registry.reserve(limit: settings.maxSessions) else { return try createInPlaceOfOther(wish, then: done) }
         var new = register(labels: wish.labels, mode: wish.mode)
-        let shown: Shown
-        do {
-            shown = try wish.show(new.session, new.token)
-        } catch {
-            withdraw(new)
-            throw error
-        }
         let finish = { @Sendable [self] (new: NewSession, failure: StoreError?) in
             guard let failure else {
                 announce(new)
-                return done(.success(shown))
+                return done(.success((new.session, new.token)))
             }
             withdraw(new)
             guard case .conflict = failure, wish.attempt < Self.mostAttempts else {
@@ -88,7 +77,7 @@ extension Sessions {
                 done(.failure(error))
             }
         }
-        guard let replay = wish.once?.replay(shown) else {
+        guard let replay = wish.once?.replay((new.session, new.token)) else {
             return environment.store.create(new.stored) { [new] in finish(new, $0) }
         }
         new.keep(replay.entry)
@@ -107,8 +96,8 @@ extension Sessions {
 
     /// All places are taken. Ends the session that is missed least, and creates one in its place. So a client that
     /// creates sessions in masses does not lock out the others.
-    private func createInPlaceOfOther<Shown: Sendable>(
-        _ wish: Wish<Shown>, then done: @escaping @Sendable (Result<Shown, any Error>) -> Void
+    private func createInPlaceOfOther(
+        _ wish: Wish, then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) throws(SessionError) {
         guard wish.attempt < Self.mostAttempts else { throw .tooManySessions }
         let shedding = Shedding(now: environment.clock.now())

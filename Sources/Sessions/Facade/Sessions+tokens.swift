@@ -70,21 +70,15 @@ extension Sessions {
     /// Issues a new token. The old one works for ``SessionSettings/rotationGrace``; using it after that ends the
     /// session.
     ///
-    /// - Parameter presented: the token of the request. It is checked again: a sign-in may have replaced it while the
-    ///   request was on its way, and then it gets no new token.
+    /// - Parameters:
+    ///   - presented: the token of the request. It is checked again: a sign-in may have replaced it while the request
+    ///     was on its way, and then it gets no new token.
+    ///   - once: the request, if its copies must not be executed again.
     /// - Throws: ``SessionError/unauthenticated`` when `presented` is no longer valid, ``SessionError/tokenReplaced``
     ///   in its grace: of two tokens for one, the client might keep the one that is replaced first.
-    package func rotate(_ session: Session, presenting presented: PresentedToken? = nil) async throws -> SessionToken {
-        try await rotate(session, presenting: presented) { $0 }
-    }
-
-    /// The same once for all copies of a request.
-    ///
-    /// - Parameter show: makes of the token what is returned.
-    package func rotate<Shown: Sendable>(
-        _ session: Session, presenting presented: PresentedToken?, once: Once<Shown>? = nil,
-        show: @escaping @Sendable (SessionToken) throws -> Shown
-    ) async throws -> Shown {
+    package func rotate(
+        _ session: Session, presenting presented: PresentedToken? = nil, once: Once<SessionToken>? = nil
+    ) async throws -> SessionToken {
         let settings = environment.settings
         let token = SessionToken(for: session.id, random: environment.random)
         let digest = token.digest
@@ -98,7 +92,7 @@ extension Sessions {
                     digest: pending.token, givenAt: givenAt, retiredAt: pending.now, grace: settings.rotationGrace))
             pending.details.forgetOneToken()
             pending.token = digest
-            return try show(token)
+            return token
         }
     }
 }

@@ -89,28 +89,25 @@ extension Session {
     nonisolated(nonsending) package func startJourney(
         flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil, resumes: Bool
     ) async throws -> (shown: JourneyText, isNew: Bool) {
-        try await startJourney(flow: flow, version: version, input: input, at: screen, resumes: resumes) {
-            (shown: $0.text, isNew: $1)
-        }
+        let (form, isNew) = try await startJourney(
+            flow: flow, version: version, input: input, at: screen, resumes: resumes, withSchemas: false, once: nil)
+        return (form.text, isNew)
     }
 
     /// The same once for all copies of a request.
     ///
-    /// - Parameters:
-    ///   - withSchemas: whether the schemas of the events are wanted, too.
-    ///   - show: makes of the journey, and of whether it was started, what is returned.
-    nonisolated(nonsending) package func startJourney<Shown: Sendable>(
-        flow: String, version: Int?, input: JSONDocument?, at screen: String?, resumes: Bool,
-        withSchemas: Bool = false, once: Once<Shown>? = nil,
-        show: @escaping @Sendable (JourneyForm, Bool) throws -> Shown
-    ) async throws -> Shown {
+    /// - Parameter withSchemas: whether the schemas of the events are wanted, too.
+    nonisolated(nonsending) package func startJourney(
+        flow: String, version: Int?, input: JSONDocument?, at screen: String?, resumes: Bool, withSchemas: Bool,
+        once: Once<(JourneyForm, isNew: Bool)>?
+    ) async throws -> (JourneyForm, isNew: Bool) {
         let id = JourneyID.make(environment.random)
         return try await drive(nil, isLong: screen != nil && hasLongWays, once: once) { work in
             if resumes, let running = try work.running(flow, version: version) {
-                return try show(try work.form(of: running, withSchemas: withSchemas), false)
+                return (try work.form(of: running, withSchemas: withSchemas), false)
             }
             let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
-            return try show(try work.form(of: journey, withSchemas: withSchemas), true)
+            return (try work.form(of: journey, withSchemas: withSchemas), true)
         }
     }
 
@@ -147,9 +144,9 @@ extension Session {
         isFromBackend: Bool = false
     ) async throws -> JourneyText {
         try await withUnsafeThrowingContinuation { waiting in
-            send(
-                event, data: data, toJourney: id, condition: condition, isFromBackend: isFromBackend, show: \.text
-            ) { waiting.resume(with: $0) }
+            send(event, data: data, toJourney: id, condition: condition, isFromBackend: isFromBackend) {
+                waiting.resume(with: $0.map { $0.text })
+            }
         }
     }
 
@@ -158,12 +155,11 @@ extension Session {
     /// - Parameters:
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
     ///   - withSchemas: whether the schemas of the events that can come next are wanted, too.
-    ///   - show: makes of the journey what is returned.
     ///   - done: see ``transact(_:then:)``.
-    package func send<Shown: Sendable>(
+    package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false, withSchemas: Bool = false, once: Once<Shown>? = nil,
-        show: @escaping @Sendable (JourneyForm) throws -> Shown, then done: @escaping Completion<Shown>
+        isFromBackend: Bool = false, withSchemas: Bool = false, once: Once<JourneyForm>? = nil,
+        then done: @escaping Completion<JourneyForm>
     ) {
         let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
         transact(isLong: isLong, once: once?.ofSuccess()) { [self] pending in
@@ -172,7 +168,7 @@ extension Session {
                 let standing = try work.journey(id, if: condition)
                 let moved = try work.send(
                     event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
-                return try show(try work.form(of: moved, withSchemas: withSchemas))
+                return try work.form(of: moved, withSchemas: withSchemas)
             }
         } then: {
             done($0.flatMap(\.self))
@@ -190,22 +186,22 @@ extension Session {
     nonisolated(nonsending) package func navigate(
         journey id: String, to screen: String, condition: WriteCondition = .none
     ) async throws -> (shown: JourneyText, path: [String]) {
-        try await navigate(journey: id, to: screen, condition: condition) { (shown: $0.text, path: $1) }
+        let (form, path) = try await navigate(
+            journey: id, to: screen, condition: condition, withSchemas: false, once: nil)
+        return (form.text, path)
     }
 
     /// The same once for all copies of a request.
     ///
-    /// - Parameters:
-    ///   - withSchemas: whether the schemas of the events are wanted, too.
-    ///   - show: makes of the journey and the way what is returned.
-    nonisolated(nonsending) package func navigate<Shown: Sendable>(
-        journey id: String, to screen: String, condition: WriteCondition, withSchemas: Bool = false,
-        once: Once<Shown>? = nil, show: @escaping @Sendable (JourneyForm, [String]) throws -> Shown
-    ) async throws -> Shown {
+    /// - Parameter withSchemas: whether the schemas of the events are wanted, too.
+    nonisolated(nonsending) package func navigate(
+        journey id: String, to screen: String, condition: WriteCondition, withSchemas: Bool,
+        once: Once<(JourneyForm, path: [String])>?
+    ) async throws -> (JourneyForm, path: [String]) {
         try await drive(id, isLong: hasLongWays, once: once) { work in
             let standing = try work.journey(id, if: condition)
             let (journey, path) = try work.navigate(standing, to: screen)
-            return try show(try work.form(of: journey, withSchemas: withSchemas), path)
+            return (try work.form(of: journey, withSchemas: withSchemas), path)
         }
     }
 

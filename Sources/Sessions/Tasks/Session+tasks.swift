@@ -40,20 +40,11 @@ extension Session {
     /// - Parameter isFailure: whether its last attempt has failed. Then a flow that refuses the step has its journey
     ///   expire.
     nonisolated(nonsending) func endTask(
-        _ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false
+        _ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false, once: Once<Void>? = nil
     ) async throws {
-        try await endTask(id, outcome: outcome, output: output, isFailure: isFailure, once: nil) {}
-    }
-
-    /// The same once for all copies of a request.
-    nonisolated(nonsending) func endTask<Shown: Sendable>(
-        _ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool, once: Once<Shown>?,
-        show: @escaping @Sendable () throws -> Shown
-    ) async throws -> Shown {
         try await drive(id.journey, begins: false, once: once) { work in
             guard let entry = work.kept[id.journey] else { throw TaskError.over }
             _ = try work.endTask(id.number, of: entry, outcome: outcome, output: output, isFailure: isFailure)
-            return try show()
         }
     }
 

@@ -59,20 +59,10 @@ extension Sessions {
     ///
     /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it,
     ///   ``SessionError``.
-    package func endTask(_ id: TaskID, outcome: String, output: JSONDocument = .null) async throws {
-        try await endTask(id, outcome: outcome, output: output) {}
-    }
-
-    /// The same once for all copies of a request.
-    ///
-    /// - Parameter show: makes what is returned.
-    package func endTask<Shown: Sendable>(
-        _ id: TaskID, outcome: String, output: JSONDocument, once: Once<Shown>? = nil,
-        show: @escaping @Sendable () throws -> Shown
-    ) async throws -> Shown {
-        try await ofTask(id) {
-            try await $0.endTask(id, outcome: outcome, output: output, isFailure: false, once: once, show: show)
-        }
+    package func endTask(
+        _ id: TaskID, outcome: String, output: JSONDocument = .null, once: Once<Void>? = nil
+    ) async throws {
+        try await ofTask(id) { try await $0.endTask(id, outcome: outcome, output: output, once: once) }
     }
 
     /// The attempt has failed: the task is tried again, or it ends.

@@ -192,22 +192,14 @@ extension Session {
     /// All writes of one service change one tree. It is checked against the schema and written once, after the last of
     /// them, so the states in between need not be valid.
     ///
+    /// - Parameter once: the request, if its copies must not be executed again.
     /// - Returns: an outcome for each operation: the service after all of them.
     /// - Throws: ``SessionError/inOperation(_:_:)`` when one of them cannot be done. For an invalid state the last
     ///   write of the service is named.
     nonisolated(nonsending) package func perform(
-        _ operations: [ServiceOperation], by caller: ServiceCaller = .client
+        _ operations: [ServiceOperation], by caller: ServiceCaller = .client,
+        once: Once<[ServiceOperation.Outcome]>? = nil
     ) async throws -> [ServiceOperation.Outcome] {
-        try await perform(operations, by: caller) { $0 }
-    }
-
-    /// The same once for all copies of a request.
-    ///
-    /// - Parameter show: makes of the outcomes what is returned.
-    nonisolated(nonsending) package func perform<Shown: Sendable>(
-        _ operations: [ServiceOperation], by caller: ServiceCaller = .client, once: Once<Shown>? = nil,
-        show: @escaping @Sendable ([ServiceOperation.Outcome]) throws -> Shown
-    ) async throws -> Shown {
         try await transact(once: once) { [self] pending in
             var trees: [WrittenPlace: WrittenTree] = [:]
             var journeys = WrittenJourneys()
@@ -252,7 +244,7 @@ extension Session {
             try write(&trees, to: &pending)
             let done = pending
             journeys.forget()
-            return try show(try operations.map { try outcome(of: $0, on: done, &journeys) })
+            return try operations.map { try outcome(of: $0, on: done, &journeys) }
         }
     }
 

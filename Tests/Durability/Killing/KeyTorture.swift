@@ -64,7 +64,12 @@ struct KeyTorture {
         /// Counts responses until the next kill.
         func count(in moments: Moments?) { self.moments.withLock { $0 = moments } }
         func acknowledge() { moments.withLock(\.self)?.acknowledge() }
-        func stopWaiting() { moments.withLock(\.self)?.isTime.happen() }
+
+        /// A client has ended, in time or not: nobody else goes on.
+        func end() {
+            isOver.store(true, ordering: .sequentiallyConsistent)
+            moments.withLock(\.self)?.isTime.happen()
+        }
     }
 
     private static let clientCount = 6
@@ -88,18 +93,19 @@ struct KeyTorture {
             for seed in seeds {
                 group.addTask {
                     try await blocking {
-                        defer { fleet.stopWaiting() }
+                        defer { fleet.end() }
                         var client = KeyClient(fleet, seed: seed)
                         return try client.run()
                     }
                 }
             }
-            defer { fleet.isOver.store(true, ordering: .relaxed) }
+            defer { fleet.end() }
             var report = Report()
             while report.kills < kills || ContinuousClock.now < end {
                 report.kills += 1
                 let moments = Moments(wanted: Int.random(in: 1...60, using: &generator))
                 fleet.count(in: moments)
+                if fleet.isOver.load(ordering: .sequentiallyConsistent) { break }
                 await moments.isTime.wait()
                 let place = Int.random(in: 0..<servers, using: &generator)
                 // Some ends are in order.
@@ -109,7 +115,7 @@ struct KeyTorture {
                 processes[place] = process
                 fleet[place] = ports
             }
-            fleet.isOver.store(true, ordering: .relaxed)
+            fleet.end()
             return try await group.reduce(into: report) {
                 $0.executed += $1.executed
                 $0.replayed += $1.replayed

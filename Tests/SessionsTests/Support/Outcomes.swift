@@ -67,7 +67,7 @@ extension Session {
     func sendAtOnce(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
     ) throws -> JourneyText? {
-        try atOnce { send(event, data: data, toJourney: id, condition: condition, show: \.text, then: $0) }
+        try atOnce { send(event, data: data, toJourney: id, condition: condition, then: $0) }?.text
     }
 }
 

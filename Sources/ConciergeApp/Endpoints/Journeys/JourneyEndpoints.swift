@@ -49,12 +49,13 @@ struct JourneyEndpoints: Sendable {
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
         do {
-            return try await session.startJourney(
-                flow: flow, version: version, input: body["input"], at: screen, resumes: resumes,
-                withSchemas: includesSchemas, once: request.once
-            ) { form, isNew in
-                isNew ? created(request, form, in: session) : moved(request, form)
+            let response = UnitResponse(to: request) { (started: (JourneyForm, isNew: Bool)) in
+                started.isNew ? created(request, started.0, in: session) : moved(request, started.0)
             }
+            return try response.of(
+                await session.startJourney(
+                    flow: flow, version: version, input: body["input"], at: screen, resumes: resumes,
+                    withSchemas: includesSchemas, once: response.once))
         } catch let refusal as JourneyRefusal where dressing.translates {
             throw dressing.dress(Problem(refusal, ofJourneyAt: nil), ofFlow: flow, for: request)
         }
@@ -128,13 +129,14 @@ struct JourneyEndpoints: Sendable {
         let (event, data, step) = try event(of: request)
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
+        let response = UnitResponse(to: request) { (form: JourneyForm) in moved(request, form) }
         return .deferred { responder in
             session.send(
                 event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
-                withSchemas: includesSchemas, once: request.once, show: { moved(request, $0) },
-                then: responder.completion { response in
+                withSchemas: includesSchemas, once: response.once,
+                then: responder.completion { form in
                     do {
-                        return try response.get()
+                        return try response.of(form.get())
                     } catch {
                         throw explained(error, request, session)
                     }
@@ -149,10 +151,13 @@ struct JourneyEndpoints: Sendable {
         let condition = try Conditions.ofWrite(request, ofJourney: true)
         let includesSchemas = try Self.includesSchemas(request)
         do {
-            return try await session.navigate(
-                journey: id(of: request), to: screen, condition: condition, withSchemas: includesSchemas,
-                once: request.once
-            ) { navigated(request, $0, path: $1) }
+            let response = UnitResponse(to: request) { (moved: (JourneyForm, path: [String])) in
+                navigated(request, moved.0, path: moved.path)
+            }
+            return try response.of(
+                await session.navigate(
+                    journey: id(of: request), to: screen, condition: condition, withSchemas: includesSchemas,
+                    once: response.once))
         } catch {
             throw explained(error, request, session)
         }

@@ -66,9 +66,10 @@ struct TaskEndpoints: Sendable {
     private func finish(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try BodyMembers(request, known: ["outcome", "output"])
         guard let outcome = try body.text("outcome") else { throw BodyMembers.missing("outcome") }
-        return try await sessions.endTask(
-            id(of: request), outcome: outcome, output: body["output"] ?? .null, once: request.once
-        ) { .done }
+        let response = UnitResponse(to: request) { .done }
+        return try response.of(
+            await sessions.endTask(
+                id(of: request), outcome: outcome, output: body["output"] ?? .null, once: response.once))
     }
 
     private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
