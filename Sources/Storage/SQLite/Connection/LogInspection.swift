@@ -36,8 +36,9 @@ struct LogInspection {
         do throws(Unreadable) {
             let log = try Self.opened(FileLock.realPath(of: database) + "-wal")
             defer { if log >= 0 { close(log) } }
-            let pageSize = try pageSize ?? Self.pageSize(of: database)
-            (finding, content) = log >= 0 ? try Self.inspect(log, pageSize: pageSize) : (.sound, nil)
+            var size = pageSize ?? 0
+            if pageSize == nil { size = try Self.pageSize(of: database) }
+            (finding, content) = log >= 0 ? try Self.inspect(log, pageSize: size) : (.sound, nil)
         } catch {
             let why = String(cString: strerror(error.code))
             throw .unusable(database, reason: "its log cannot be read (\(why)): start again, and look at the disk")
