@@ -16,11 +16,11 @@ struct ReadFaultTests {
     /// The server reads again after one error, and gives up after three. Each thread counts its own calls.
     static let faults: [Fault] = {
         let isLong = getenv("TORTURE_SECONDS") != nil
-        let numbers = isLong ? Array(1...160) : [6, 9, 14]
+        let numbers = isLong ? Array(1...160) : [5, 8, 13]
         return numbers.flatMap { number in [1, 4].map { Fault(number: number, count: $0) } }
     }()
 
-    private static let sessions = 40
+    private static let sessions = 90
     private static let left = Connection.Session.service(.left)
     private static let right = Connection.Session.service(.right)
 
@@ -43,12 +43,12 @@ struct ReadFaultTests {
                     var written: [Int] = []
                     for (number, token) in tokens.enumerated() {
                         let connection = try Connection(port: port, token: token)
-                        try Self.check(try connection.send("GET", Self.left), number, mayFail: true)
+                        try Self.check(try connection.send("GET", Self.left), number, mayFail: fault.count > 1)
                         let patched = try connection.send("PATCH", Self.left, #"{"m":\#(number)}"#)
-                        #expect([200, 503].contains(patched.status), "\(patched.status) \(patched.text)")
+                        #expect(patched.status == 200 || Self.isUnread(patched), "\(patched.status) \(patched.text)")
                         if patched.status == 200 { written.append(number) }
                         let other = try connection.send("PUT", Self.right, #"{"n":1}"#)
-                        #expect([200, 503].contains(other.status), "\(other.status) \(other.text)")
+                        #expect(other.status == 200 || Self.isUnread(other), "\(other.status) \(other.text)")
                     }
                     // An error is over when it is over.
                     let last = try Connection(port: port, token: tokens[0])
@@ -77,11 +77,13 @@ struct ReadFaultTests {
         }
     }
 
+    /// It could not be read, and is not said to be damaged.
+    private static func isUnread(_ response: TestResponse) -> Bool {
+        response.status == 503 && response.code == "store_unavailable" && response["Retry-After"] != nil
+    }
+
     private static func check(_ shown: TestResponse, _ number: Int, mayFail: Bool) throws {
-        if mayFail, shown.status == 503 {
-            #expect(shown["Retry-After"] != nil)
-            return
-        }
+        if mayFail, isUnread(shown) { return }
         #expect(shown.status == 200, "\(shown.status) \(shown.text)")
         #expect(shown[member: "n"]?.int == number + 1 && shown[member: "t"]?.string == text(number))
     }
