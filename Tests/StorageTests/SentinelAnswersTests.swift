@@ -38,8 +38,12 @@ import Testing
         #expect(all.standing(of: here, at: later + .milliseconds(999)) == .believed)
         #expect(all.standing(of: here, at: later + .milliseconds(1_001)) == .doubtful)
         #expect(all.standing(of: here, at: later, since: later + .milliseconds(1)) == .doubtful)
-        // However long it takes until somebody looks.
-        #expect(all.standing(of: here, at: later + .seconds(9), since: later) == .believed)
+        // For a late reply all must have been asked since, however long it takes until somebody looks.
+        #expect(all.standing(of: here, at: later, since: later) == .doubtful)
+        var asked = all
+        _ = asked.note(Self.none, of: 2, askedAt: later)
+        #expect(asked.standing(of: here, at: later + .seconds(9), since: later) == .believed)
+        #expect(asked.standing(of: here, at: later, since: later + .milliseconds(1)) == .doubtful)
         #expect(answers([.success(here), nil, nil]).standing(of: here, at: later) == .doubtful)
     }
 

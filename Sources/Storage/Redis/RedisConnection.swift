@@ -290,9 +290,13 @@ final class RedisConnection: Sendable {
         var nextPulse = lastReply + RedisPulse.interval
         // Since when replies are not taken.
         var heldSince: ContinuousClock.Instant?
+        var confirmedAt = lastReply
         do throws(RedisFailure) {
             while true {
-                if let since = heldSince, try belief(in: server, since: since) { heldSince = nil }
+                if let since = heldSince, try belief(in: server, since: since) {
+                    heldSince = nil
+                    confirmedAt = .now
+                }
                 let isHeld = heldSince != nil
                 if link.outputCount < Self.mostOutput {
                     letMoreCome()
@@ -344,10 +348,12 @@ final class RedisConnection: Sendable {
                     continue
                 }
                 // A server that was frozen may have been replaced meanwhile, so only a new answer counts.
-                let late = ContinuousClock.now - RedisPulse.patience
-                let isLate = flight.first.map { $0.deadline - limits.deadline < late } ?? false
-                guard try belief(in: server, since: isLate ? .now - Self.lateWindow : nil) else {
-                    heldSince = .now
+                let arrival = ContinuousClock.now
+                let isLate =
+                    flight.first.map { arrival - ($0.deadline - limits.deadline) > RedisPulse.patience } ?? false
+                let isConfirmed = arrival - confirmedAt < Self.lateWindow
+                guard try belief(in: server, since: isLate && !isConfirmed ? arrival : nil) else {
+                    heldSince = arrival
                     continue
                 }
                 try link.receive()
@@ -503,7 +509,7 @@ final class RedisConnection: Sendable {
     private static let mostOutput = 1 << 20
     /// So many requests are worth a system call.
     private static let enough = 32
-    /// How old the answer of a sentinel may be that confirms a late reply.
+    /// For how long late replies are taken after the sentinels have confirmed one.
     private static let lateWindow = Duration.milliseconds(250)
     /// How often is looked whether replies that are held count.
     private static let heldInterval = Duration.milliseconds(50)

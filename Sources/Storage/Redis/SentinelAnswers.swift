@@ -80,7 +80,8 @@ struct SentinelAnswers: Sendable {
     /// Whether enough sentinels have answered to know the master, or as many as there are.
     func isComplete(at now: Instant) -> Bool { isMajority(since: now - Self.validity) || isExhausted(at: now) }
 
-    /// - Parameter start: since when the questions were asked whose answers count; nil for ``validity`` ago.
+    /// - Parameter start: since when every sentinel must have been asked, one that has just replaced the master as well;
+    ///   nil when most of them are enough, ``validity`` ago.
     func standing(of server: Master, at now: Instant, since start: Instant? = nil) -> Standing {
         guard let master else { return .doubtful }
         guard master.isSame(as: server) else { return .replaced(by: master.place) }
@@ -89,8 +90,10 @@ struct SentinelAnswers: Sendable {
         if now - changedAt < Self.validity { return .doubtful }
         // When most sentinels are away, nobody can replace the master but those on the other side of a split network,
         // which cannot be seen from here. See docs/scaling.md.
-        let start = start ?? now - Self.validity
-        return isMajority(since: start) || isExhausted(at: now, since: start) ? .believed : .doubtful
+        if let start {
+            return entries.allSatisfy { $0.askedAt.map { $0 >= start } ?? false } ? .believed : .doubtful
+        }
+        return isComplete(at: now) ? .believed : .doubtful
     }
 
     /// Whether most sentinels were asked since then, and named the present master.
@@ -104,10 +107,8 @@ struct SentinelAnswers: Sendable {
     }
 
     /// Whether all were asked a moment ago, and too few have answered.
-    private func isExhausted(at now: Instant, since start: Instant? = nil) -> Bool {
-        // On a machine that is very slow later questions than these may have been asked since.
-        let start = min(start ?? now, now - Self.patience)
-        return entries.allSatisfy { entry in entry.askedAt.map { $0 > start } ?? false }
+    private func isExhausted(at now: Instant) -> Bool {
+        entries.allSatisfy { entry in entry.askedAt.map { now - $0 < Self.patience } ?? false }
             && entries.contains { $0.failure != nil || $0.master.map { !$0.isSame(as: master ?? $0) } ?? true }
     }
 }
