@@ -58,18 +58,19 @@ enum SQLiteSchema {
     /// (``DerivedTables``). Tables come before their indexes.
     ///
     /// To count rows, `count(*)`, SQLite may read another index than the one that is named.
-    static let derived = [
-        DerivedObject(name: "facts", sql: facts, probe: "SELECT max(value) FROM facts"),
-        DerivedObject(name: "flows", sql: flows, probe: "SELECT sum(length(states)) FROM flows"),
-        DerivedObject(name: "tasks", sql: tasks, probe: "SELECT count(*) FROM tasks NOT INDEXED"),
-        DerivedObject(
-            name: "tasks_ready", sql: tasksReady, probe: "SELECT count(ready_at) FROM tasks INDEXED BY tasks_ready"),
-        DerivedObject(
-            name: "tasks_over", sql: tasksOver, probe: "SELECT count(over_at) FROM tasks INDEXED BY tasks_over"),
-        DerivedObject(
-            name: "sessions_by_user", sql: sessionsByUser,
-            probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
-    ]
+    static let derived =
+        [
+            DerivedObject(name: "facts", sql: facts, probe: "SELECT max(value) FROM facts"),
+            DerivedObject(name: "flows", sql: flows, probe: "SELECT sum(length(states)) FROM flows"),
+            DerivedObject(name: "tasks", sql: tasks, probe: "SELECT count(*) FROM tasks NOT INDEXED"),
+            DerivedObject(
+                name: "tasks_ready", sql: tasksReady, probe: "SELECT count(ready_at) FROM tasks INDEXED BY tasks_ready"),
+            DerivedObject(
+                name: "tasks_over", sql: tasksOver, probe: "SELECT count(over_at) FROM tasks INDEXED BY tasks_over"),
+            DerivedObject(
+                name: "sessions_by_user", sql: sessionsByUser,
+                probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
+        ] + ReplayTable.derived
 
     /// `facts` and `flows` are as they were in version 2.
     static let tables = """

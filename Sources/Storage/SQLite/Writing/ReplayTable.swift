@@ -7,7 +7,22 @@ import Sessions
 /// on a page of its own, and rows that come together share pages. Their `place` is also the order in which they end,
 /// as long as the configured time stays the same, so to remove the ended ones needs no index.
 final class ReplayTable {
-    static let sql = """
+    static let sql = "\(replays)\n\(loneReplays)"
+
+    /// What is damaged of the two tables is made anew, and empty: then a copy of a request may be executed again.
+    static let derived = [
+        DerivedObject(name: "replays", sql: replays, probe: "SELECT sum(length(response)) FROM replays NOT INDEXED"),
+        DerivedObject(
+            name: "replays_by_id", sql: replaysByID, probe: "SELECT count(id) FROM replays INDEXED BY replays_by_id"),
+        DerivedObject(
+            name: "lone_replays", sql: loneReplays,
+            probe: "SELECT sum(length(response)) FROM lone_replays NOT INDEXED"),
+        DerivedObject(
+            name: "lone_replays_by_id", sql: loneReplaysByID,
+            probe: "SELECT count(id) FROM lone_replays INDEXED BY lone_replays_by_id"),
+    ]
+
+    private static let replays = """
         CREATE TABLE replays (                       -- responses that sessions keep: see Replay
             place       INTEGER PRIMARY KEY,         -- consecutive
             session     INTEGER NOT NULL,            -- the key of the session
@@ -17,7 +32,10 @@ final class ReplayTable {
             size        INTEGER NOT NULL,            -- the bytes that it counts for
             response    BLOB    NOT NULL             -- sealed
         ) STRICT;
-        CREATE UNIQUE INDEX replays_by_id ON replays (session, id);
+        \(replaysByID)
+        """
+    private static let replaysByID = "CREATE UNIQUE INDEX replays_by_id ON replays (session, id);"
+    private static let loneReplays = """
         CREATE TABLE lone_replays (                  -- those of requests that name no session: see LoneReplay
             place       INTEGER PRIMARY KEY,
             id          BLOB    NOT NULL,
@@ -26,8 +44,9 @@ final class ReplayTable {
             session     BLOB,                        -- the id of the session that the request made
             response    BLOB                         -- sealed
         ) STRICT;
-        CREATE UNIQUE INDEX lone_replays_by_id ON lone_replays (id);
+        \(loneReplaysByID)
         """
+    private static let loneReplaysByID = "CREATE UNIQUE INDEX lone_replays_by_id ON lone_replays (id);"
 
     private let connection: SQLiteConnection
     private let insert: SQLiteStatement
