@@ -224,7 +224,7 @@ import Testing
         await store.wait(for: 1)
         store.release()
         let id = try await starting.value
-        let told = Outcomes<JourneyText>()
+        let told = Outcomes<JourneyForm>()
         for number in 1...5 {
             let condition = number == 4 ? WriteCondition.atStep(2) : .none
             session.send("again", toJourney: id, condition: condition, then: told.note(number))
@@ -233,10 +233,10 @@ import Testing
         #expect(try session.residentJourney(id)?.view.step == 1)
         store.release()
         #expect(told.numbers == [1, 2, 3, 4, 5])
-        #expect(told.values.map { $0.view.step } == [2, 3, 4, 5])
-        #expect(Set(told.values.map(\.etag)).count == 4)
+        #expect(told.values.map { $0.text.view.step } == [2, 3, 4, 5])
+        #expect(Set(told.values.map(\.text.etag)).count == 4)
         #expect(try session.residentJourney(id)?.view.step == 5)
-        #expect(session.shownJourney(id)?.etag == told.values.last?.etag)
+        #expect(session.shownJourney(id)?.etag == told.values.last?.text.etag)
         #expect(fixture.sessions.statistics.journeys == 1)
     }
 

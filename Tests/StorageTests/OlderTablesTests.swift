@@ -128,8 +128,7 @@ struct OlderTablesTests {
     }
 
     @Test(
-        "a file of version 4 gets the table of tasks, and keeps its sessions; one of version 5 or 6 has it, and all get "
-            + "those of replays",
+        "a file of version 4, 5 or 6 gets the tables that it does not have, and keeps its sessions",
         arguments: [("DROP TABLE tasks;", 4), ("", 5), ("", 6)])
     func fourthVersion(_ change: String, _ version: Int) async throws {
         let file = try SQLiteFile()
