@@ -126,11 +126,11 @@ struct LogTests {
         var log = try Files.read(run.log)
         log[log.count - 100] ^= 1
         let image = try run.image(database: database, log: log)
-        #expect(LogInspection(of: image.path).finding == .torn)
+        #expect(try LogInspection(of: image.path).finding == .torn)
         try await Self.expectSilence(image, run, at: run.revision - 1)
         // After a power cut the mark in the database may be behind.
         let cut = try run.image(database: database, log: log)
-        let standing = LogStanding(nil, LogInspection(of: cut.path))
+        let standing = LogStanding(nil, try LogInspection(of: cut.path))
         #expect(standing.hasLost(sinceBoot: false) && !standing.hasLost(sinceBoot: true))
         await run.store.close()
     }

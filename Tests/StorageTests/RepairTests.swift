@@ -188,6 +188,32 @@ struct RepairTests {
         }
     }
 
+    @Test("a log that is missing or cut is told, and a log of another database is refused")
+    func otherLog() async throws {
+        var image: SQLiteFile?
+        _ = try await RepairedStore(count: 10, durability: .commit) { store in
+            image = try Self.image(of: try #require(store.file))
+        }
+        let killed = try #require(image)
+        for isCut in [false, true] {
+            let (damaged, repaired) = (try Self.image(of: killed), try SQLiteFile())
+            #expect(truncate(damaged.path + "-wal", isCut ? 32 + 4_120 * 8 : 0) == 0)
+            var told: [String] = []
+            _ = try StoreRepair(damaged.path, to: repaired.path) { told.append($0) }
+            #expect(told.contains { $0.contains(isCut ? "was cut" : "is missing or empty") }, "\(told)")
+            let store = try repaired.store(services: RepairedStore.services)
+            await store.close()
+        }
+        let (mixed, repaired, other) = (try Self.image(of: killed), try SQLiteFile(), try SQLiteFile())
+        let store = try other.store()
+        try await store.create(Samples.session())
+        try Files.copy(other.path + "-wal", to: mixed.path + "-wal")
+        await store.close()
+        #expect(throws: StoreOpeningError.foreignLog(mixed.path)) {
+            try StoreRepair(mixed.path, to: repaired.path) { _ in }
+        }
+    }
+
     @Test("an encrypted store needs no keys for a repair, and its keys afterwards")
     func encrypted() async throws {
         let keys = try EncryptionTests.keys("k1", "k2")

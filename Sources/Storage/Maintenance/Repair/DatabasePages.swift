@@ -23,7 +23,7 @@ final class DatabasePages {
     let count: UInt32
     /// Nil when page 1 is damaged.
     let header: DatabaseHeader?
-    let log: LogOverlay?
+    let log: LogOverlay
     /// Pages with a flipped bit that was set right.
     private(set) var corrected: Set<UInt32> = []
     private let file: Int32
@@ -42,11 +42,13 @@ final class DatabasePages {
         // of ours has ever changed.
         let inFile = head.withUnsafeBytes { DatabaseHeader($0) }
         let sizes = [inFile?.pageSize, LogOverlay.pageSize(of: log), Self.defaultPageSize].compactMap(\.self)
-        var (size, header, overlay) = (Self.defaultPageSize, DatabaseHeader?.none, LogOverlay?.none)
+        let mark = try LogMark(of: file, path)
+        var (size, header) = (Self.defaultPageSize, DatabaseHeader?.none)
+        var overlay = try LogOverlay(log, of: path, mark: mark, pageSize: size)
         var isCorrected = false
         for candidate in sizes where header == nil {
+            if candidate != size { overlay = try LogOverlay(log, of: path, mark: mark, pageSize: candidate) }
             size = candidate
-            overlay = log >= 0 ? try LogOverlay(log, of: path, pageSize: size) : nil
             (header, isCorrected) = Self.header(file, log, overlay, size)
         }
         pageSize = size
@@ -54,7 +56,7 @@ final class DatabasePages {
         self.log = overlay
         var status = stat()
         let inDatabase = fstat(file, &status) == 0 ? min(UInt32(clamping: Int(status.st_size) / size), .max - 1) : 0
-        count = overlay?.pageCount ?? (header?.pageCount).map { min($0, inDatabase) } ?? inDatabase
+        count = overlay.pageCount ?? (header?.pageCount).map { min($0, inDatabase) } ?? inDatabase
         let reserved = header?.reserved ?? Self.reserved(file, size, inDatabase)
         usable = size - reserved
         hasChecksums = reserved == Int(CPAGECHECKSUMS_BYTES)
@@ -65,10 +67,10 @@ final class DatabasePages {
 
     /// Page 1 has to match its checksum before anything in it is believed.
     private static func header(
-        _ file: Int32, _ log: Int32, _ overlay: LogOverlay?, _ size: Int
+        _ file: Int32, _ log: Int32, _ overlay: LogOverlay, _ size: Int
     ) -> (DatabaseHeader?, isCorrected: Bool) {
         var page = [UInt8](repeating: 0, count: size)
-        if let place = overlay?.places[1] {
+        if let place = overlay.places[1] {
             return fill(&page, log, place) ? (page.withUnsafeBytes { DatabaseHeader($0) }, false) : (nil, false)
         }
         guard fill(&page, file, 0) else { return (nil, false) }
@@ -104,7 +106,7 @@ final class DatabasePages {
     func page(_ number: UInt32) -> DatabasePage? {
         guard number > 0, number <= count else { return nil }
         var bytes = [UInt8](repeating: 0, count: pageSize)
-        if let log, let place = log.places[number] {
+        if let place = log.places[number] {
             return Self.fill(&bytes, log.file, place) ? DatabasePage(number: number, bytes: bytes, isSound: true) : nil
         }
         guard Self.fill(&bytes, file, off_t(number - 1) * off_t(pageSize)) else { return nil }

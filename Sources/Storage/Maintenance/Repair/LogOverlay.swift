@@ -8,16 +8,20 @@ struct LogOverlay {
     private(set) var places: [UInt32: off_t] = [:]
     /// The pages of the database after the last commit; nil when there is none.
     private(set) var pageCount: UInt32?
-    let finding: LogInspection.Finding
+    /// Whether it is the log that the database needs.
+    let standing: LogStanding
 
     /// - Parameters:
-    ///   - log: the open log of a database with pages of this size.
+    ///   - log: the log of a database with pages of this size; negative when there is none.
     ///   - path: of the database.
+    ///   - mark: what the database says of its log.
     /// - Throws: ``StoreOpeningError`` when the log cannot be read.
-    init(_ log: Int32, of path: String, pageSize: Int) throws(StoreOpeningError) {
+    init(_ log: Int32, of path: String, mark: LogMark?, pageSize: Int) throws(StoreOpeningError) {
         file = log
         let inspection = try LogInspection(of: path, pageSize: pageSize)
-        finding = inspection.finding
+        standing = LogStanding(mark, inspection)
+        // The database alone is of one state.
+        guard standing.isOfUse else { return }
         var head = [UInt8](repeating: 0, count: LogInspection.frameHeaderSize)
         let size = head.count + pageSize
         for frame in 0..<(inspection.content?.frames ?? 0) {

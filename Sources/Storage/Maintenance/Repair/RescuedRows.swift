@@ -45,9 +45,7 @@ final class RescuedRows {
 
     /// - Throws: ``StoreOpeningError``, `SQLiteError`.
     func copyAll() throws {
-        if case .damaged(let frame) = pages.log?.finding {
-            report.add("the log is damaged at frame \(frame): the commits behind it are missing")
-        }
+        if let finding = pages.log.standing.finding { report.add(finding) }
         let roots = try roots()
         guard !roots.isEmpty else {
             throw StoreOpeningError.unusable(path, reason: "no table of a store can be found in it")

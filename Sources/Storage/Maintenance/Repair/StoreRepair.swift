@@ -41,6 +41,8 @@ package struct StoreRepair {
             let rest = try RescuedStore(rows, connection, keys)
             try rest.finish()
             try connection.execute("COMMIT")
+            // The new file has no log, and none that is found beside it belongs to it.
+            try connection.write(LogMark(.closed, .none))
             (sessions, services, documents, tasks) = (rest.sessions, rest.services, rest.documents, rest.tasks)
             missing = rows.report.count
         } catch let error as SQLiteError {
@@ -65,11 +67,9 @@ private struct DamagedStore {
         guard StoreFile.size(of: path) > 0, StoreFile.size(of: path + "-journal") == 0 else {
             throw StoreOpeningError.unfinished(path)
         }
-        // The log lies beside the file itself, not beside a symbolic link to it.
-        let real = realpath(path, nil)
-        defer { free(real) }
-        log = OpenFile((real.map { String(cString: $0) } ?? path) + "-wal")
+        log = OpenFile(lock.logPath)
         pages = try DatabasePages(lock.descriptor, log: log.descriptor, of: path)
+        guard pages.log.standing.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         guard let header = pages.header else { return }
         guard header.applicationID == SQLiteSchema.applicationID else { throw StoreOpeningError.foreign(path) }
         let known = Int(SQLiteSchema.version)
