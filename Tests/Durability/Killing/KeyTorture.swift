@@ -135,7 +135,7 @@ struct KeyTorture {
                 "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "2", "--store", store,
                 "--services", "\(folder)/services", "--flows", "\(folder)/flows", "--set", "main_flow=count",
                 "--set", "log.requests=false", "--set", "rotation_grace=1h", "--set", "journeys.max=1000",
-            ], environment: PlantedBug.environment)
+            ])
         let ports = try await process.ports()
         return (process, (ports.publicPort, ports.adminPort))
     }
