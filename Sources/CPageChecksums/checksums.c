@@ -239,8 +239,8 @@ static int truncate_database(sqlite3_file *file, sqlite3_int64 size) {
     return system->xTruncate(file, size + CPAGECHECKSUMS_SPARE);
 }
 
-/// With a log SQLite syncs the database only when it has copied all of the log, and lets the log restart after that. The
-/// mark that says so is on the disk with the same sync.
+/// With a log SQLite syncs the database only when it has copied all of the log, and lets the log restart after that.
+/// The mark that says so is on the disk with the same sync.
 static int sync_database(sqlite3_file *file, int flags) {
     database_file *database = database_of(file);
     int code = learn_mark(file);
@@ -393,7 +393,8 @@ int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark) {
 int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark) {
     unsigned char bytes[MARK_SIZE];
     ssize_t count = -1;
-    for (int attempt = 0; attempt < MOST_READS && count < 0; attempt++) count = pread(file, bytes, MARK_SIZE, MARK_OFFSET);
+    for (int attempt = 0; attempt < MOST_READS && count < 0; attempt++)
+        count = pread(file, bytes, MARK_SIZE, MARK_OFFSET);
     if (count < 0) return errno;
     if (count != MARK_SIZE || !decode_mark(bytes, mark)) mark->kind = CPAGECHECKSUMS_MARK_NONE;
     return 0;

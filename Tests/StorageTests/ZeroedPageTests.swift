@@ -114,7 +114,8 @@ struct ZeroedPageTests {
         }
         await store.close()
         try await checkAgain(image, expected, reports, place)
-        #expect(!reports.all.isEmpty, place)
+        // Only requests with an idempotency key read their tables.
+        #expect(owner.contains("replays") || !reports.all.isEmpty, place)
         #expect(reports.all.count <= Set(reports.all).count * 2, "\(place): \(reports.all)")
         if derived.contains(owner) {
             var found: [String] = []

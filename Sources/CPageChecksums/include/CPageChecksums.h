@@ -52,9 +52,9 @@ bool cpagechecksums_is_pointer_map(sqlite3 *connection, uint32_t page);
 /// none.
 uint32_t cpagechecksums_take_damaged(sqlite3 *connection);
 
-/// What a database says of its log, in the last reserved bytes of the file's header (72 to 91), which SQLite leaves alone:
-/// <https://www.sqlite.org/fileformat2.html#the_database_header>. SQLite sees zeros there, and page checksums are of
-/// those. The mark belongs to the file: a page 1 that SQLite writes gets it, too.
+/// What a database says of its log, in the last reserved bytes of the file's header (72 to 91), which SQLite leaves
+/// alone: <https://www.sqlite.org/fileformat2.html#the_database_header>. SQLite sees zeros there, and page checksums
+/// are of those. The mark belongs to the file: a page 1 that SQLite writes gets it, too.
 typedef struct {
     /// The round of the log, as the log's header has it.
     uint8_t salts[8];
@@ -92,8 +92,8 @@ int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark);
 /// Gives the mark of a file that is not open in SQLite. Returns 0, or the value of `errno` of a read that failed.
 int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark);
 
-/// The checksum of a page of this size, of which the last `CPAGECHECKSUMS_BYTES` bytes are left out; never 0. A page has
-/// it in these bytes, little-endian; 0 stands for a page without one.
+/// The checksum of a page of this size, of which the last `CPAGECHECKSUMS_BYTES` bytes are left out; never 0. A page
+/// has it in these bytes, little-endian; 0 stands for a page without one.
 uint32_t cpagechecksums_of(const void *page, size_t size, uint32_t number);
 
 /// Renames a file unless there is one of the new name. Returns 0 or a value of `errno`.

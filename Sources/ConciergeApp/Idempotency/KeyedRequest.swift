@@ -4,8 +4,8 @@ import Synchronization
 
 /// The right to execute a request with an idempotency key. A key has one at a time in this process.
 ///
-/// ``IdempotencyMiddleware`` attaches it to the request. A handler whose work is a unit of work makes a ``UnitResponse``,
-/// so that the response is kept with what it has changed; the middleware keeps all other responses.
+/// ``IdempotencyMiddleware`` attaches it to the request. A handler whose work is a unit of work makes a
+/// ``UnitResponse``, so that the response is kept with what it has changed; the middleware keeps all other responses.
 package final class KeyedRequest: Sendable {
     let id: ShortDigest
     let fingerprint: ShortDigest
@@ -97,8 +97,8 @@ extension HTTPRequest {
     func carries(_ token: SessionToken) { keyed?.carries(token) }
 }
 
-/// The response to a request, made of the result of the unit of work that executes it: within the unit if the response is
-/// kept with what that commits, else afterwards.
+/// The response to a request, made of the result of the unit of work that executes it: within the unit if the response
+/// is kept with what that commits, else afterwards.
 struct UnitResponse<Value: Sendable>: Sendable {
     private let keyed: KeyedRequest?
     private let show: @Sendable (Value) throws -> HTTPResponse

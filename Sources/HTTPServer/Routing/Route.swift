@@ -65,7 +65,8 @@ public enum HTTPOutcome: Sendable {
 public typealias AllowRule = @Sendable (HTTPRequest) throws -> String?
 
 /// Wraps the handlers of a group of routes. Middleware may respond itself, change the request, or transform the
-/// response (``HTTPOutcome/transforming(_:_:_:)``, ``HTTPOutcome/following(_:_:_:)``). `freeze()` applies it, so a request walks no list.
+/// response (``HTTPOutcome/transforming(_:_:_:)``, ``HTTPOutcome/following(_:_:_:)``). `freeze()` applies it, so a
+/// request walks no list.
 public protocol HTTPMiddleware: Sendable {
     /// Responds to a request of the group; `next` is the handler, inside the middleware that was added after this.
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome

@@ -8,8 +8,8 @@ package protocol ReplayStore: AnyObject, Sendable {
 
     /// Adds a session as ``SessionStore/create(_:then:)`` does, unless a request of that id has made one.
     ///
-    /// - Parameter done: gets what the other request has left, or `nil` when the session was created now. The session of
-    ///   the other request exists, or has ended. As for ``SessionStore/create(_:then:)`` it is called once.
+    /// - Parameter done: gets what the other request has left, or `nil` when the session was created now. The session
+    ///   of the other request exists, or has ended. As for ``SessionStore/create(_:then:)`` it is called once.
     func create(
         _ session: StoredSession, once: OnceCreated,
         then done: @escaping @Sendable (Result<LoneReplay?, StoreError>) -> Void)

@@ -8,8 +8,8 @@ import Sessions
 ///
 /// For a minute after its end: `f`, the revision from which another session in its place has to begin.
 ///
-/// `r`, `u` are decimal; `h`, `s`, `t`, `k` are bytes that begin with a format and end with a CRC-32, which also covers the
-/// session and the name. In format 2 labels or document are sealed.
+/// `r`, `u` are decimal; `h`, `s`, `t`, `k` are bytes that begin with a format and end with a CRC-32, which also covers
+/// the session and the name. In format 2 labels or document are sealed.
 struct RedisFields: Sendable {
     let id: SessionID
     let names: ServiceNames

@@ -31,10 +31,10 @@ extension RedisStore: ReplayStore {
         return found == claim ? nil : found?.loneReplay(replay.id)
     }
 
-    /// Session and claim are in different slots, so they cannot be written together. The claim comes first and names the
-    /// session that is about to be made. A copy of the request that finds a claim without its session takes it over, and
-    /// first sees to it that the session cannot be made any more. A claim whose session was made says so, so that a
-    /// session which has ended since is not made a second time.
+    /// Session and claim are in different slots, so they cannot be written together. The claim comes first and names
+    /// the session that is about to be made. A copy of the request that finds a claim without its session takes it
+    /// over, and first sees to it that the session cannot be made any more. A claim whose session was made says so, so
+    /// that a session which has ended since is not made a second time.
     package func create(
         _ session: StoredSession, once: OnceCreated,
         then done: @escaping @Sendable (Result<LoneReplay?, StoreError>) -> Void

@@ -80,8 +80,8 @@ struct SentinelAnswers: Sendable {
     /// Whether enough sentinels have answered to know the master, or as many as there are.
     func isComplete(at now: Instant) -> Bool { isMajority(since: now - Self.validity) || isExhausted(at: now) }
 
-    /// - Parameter start: since when every sentinel must have been asked, one that has just replaced the master as well;
-    ///   nil when most of them are enough, ``validity`` ago.
+    /// - Parameter start: since when every sentinel must have been asked, one that has just replaced the master as
+    ///   well; nil when most of them are enough, ``validity`` ago.
     func standing(of server: Master, at now: Instant, since start: Instant? = nil) -> Standing {
         guard let master else { return .doubtful }
         guard master.isSame(as: server) else { return .replaced(by: master.place) }

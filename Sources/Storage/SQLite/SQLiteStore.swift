@@ -268,6 +268,7 @@ package final class SQLiteStore: FileStore {
         let overdue = try await readers.read { reader throws(SQLiteError) in try reader.overdue(query, after: start) }
         lastSearched.withLock { $0 = overdue.last }
         var ended = 0
+        defer { count.wrappingSubtract(ended, ordering: .relaxed) }
         try await eachUnlessDamaged(overdue.sessions) { (sessions) throws(StoreError) in
             ended += try await write { writer throws(SQLiteError) in
                 var ended = 0
@@ -275,9 +276,8 @@ package final class SQLiteStore: FileStore {
                 return ended
             }
         }
-        count.wrappingSubtract(ended, ordering: .relaxed)
-        try await write { writer throws(SQLiteError) in try writer.giveBackSurplus() }
-        // By itself, so that damage of its tables keeps no session from ending.
+        // Each by itself, so that damage there keeps no session from ending.
+        _ = try? await write { writer throws(SQLiteError) in try writer.giveBackSurplus() }
         _ = try? await write { writer throws(SQLiteError) in try writer.replays.removeEnded(now: query.now) }
         return ExpiredSessions(count: ended, looked: overdue.looked, candidates: overdue.candidates)
     }

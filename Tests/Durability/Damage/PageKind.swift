@@ -24,6 +24,8 @@ enum PageKind: Hashable, Sendable, CustomStringConvertible {
         .tree("documents", "internal"), .tree("documents", "leaf"), .tree("documents", "overflow"),
         .tree("sessions_by_user", "internal"), .tree("sessions_by_user", "leaf"), .tree("facts", "leaf"),
         .tree("flows", "leaf"), .tree("tasks", "leaf"), .tree("tasks_ready", "leaf"), .tree("tasks_over", "leaf"),
+        .tree("replays", "leaf"), .tree("replays_by_id", "leaf"), .tree("lone_replays", "leaf"),
+        .tree("lone_replays_by_id", "leaf"),
         .map, .free,
     ]
 

@@ -7,8 +7,8 @@ enum PageChecksum {
     case corrected
     case damaged
 
-    /// CRC-32 tells up to three flipped bits in a page of any of SQLite's sizes from none, so it also tells which one has
-    /// flipped if it is one alone.
+    /// CRC-32 tells up to three flipped bits in a page of any of SQLite's sizes from none, so it also tells which one
+    /// has flipped if it is one alone.
     static func check(_ page: inout [UInt8], number: UInt32) -> PageChecksum {
         let content = page.count - Int(CPAGECHECKSUMS_BYTES)
         let stored = page.withUnsafeBytes {

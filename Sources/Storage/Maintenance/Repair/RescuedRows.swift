@@ -34,8 +34,8 @@ final class RescuedRows {
                     try connection.prepare(table.insertion(replaces: false))
                 ))
         }
-        // Both would be proven by their checksums. A page has one version of a session, so this is for damage that leads
-        // to a page of an earlier time.
+        // Both would be proven by their checksums. A page has one version of a session, so this is for damage that
+        // leads to a page of an earlier time.
         insertSession = try connection.prepare(
             """
             INSERT OR REPLACE INTO sessions (key, revision, used_at, expires_at, user_id, large, state)

@@ -4,9 +4,9 @@ import Sessions
 
 /// Makes a new database of all that can be read of a damaged one, whose file is only read. No server may use it.
 ///
-/// SQLite cannot read behind a damaged page, so the pages are read without it (``DatabasePages``, ``PageFinder``). A row
-/// is copied when it is proven: a session by its own checksum, a large document by the one in its session's row, any
-/// other row by those of its pages. Indexes and numbers are made anew. Nothing has to be decrypted.
+/// SQLite cannot read behind a damaged page, so the pages are read without it (``DatabasePages``, ``PageFinder``). A
+/// row is copied when it is proven: a session by its own checksum, a large document by the one in its session's row,
+/// any other row by those of its pages. Indexes and numbers are made anew. Nothing has to be decrypted.
 package struct StoreRepair {
     /// What the new database has.
     package private(set) var sessions = 0

@@ -320,8 +320,8 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Called before each group, which would be gone with a log that has no name.
     ///
-    /// - Throws: when somebody has deleted the log, replaced it or cut it. Then nothing is acknowledged until the server
-    ///   is started again: its readers have the former log open. The log's content is copied to the database.
+    /// - Throws: when somebody has deleted the log, replaced it or cut it. Then nothing is acknowledged until the
+    ///   server is started again: its readers have the former log open. The log's content is copied to the database.
     private func checkLog() throws(SQLiteError) {
         let frames = current?.writer.connection.logPages ?? 0
         if logHarm == nil, !lock.isDeleted, let harm = log?.harm(frames: frames) { noteHarm(harm) }

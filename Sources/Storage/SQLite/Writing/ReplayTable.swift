@@ -1,7 +1,7 @@
 import Sessions
 
-/// Writes the table `replays`, in the transaction of the session that a response belongs to, and `lone_replays`. For the
-/// writer's thread.
+/// Writes the table `replays`, in the transaction of the session that a response belongs to, and `lone_replays`. For
+/// the writer's thread.
 ///
 /// Both are rowid tables: responses of a kilobyte have their place on a page, where an index by session would put each
 /// on a page of its own, and rows that come together share pages. Their `place` is also the order in which they end,
