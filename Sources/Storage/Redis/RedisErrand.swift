@@ -152,6 +152,8 @@ final class RedisErrand: Sendable {
             case "MOVED" where words.count == 3: self = .moved(slot: Int(words[1]) ?? .max, Self.place(words[2]))
             case "ASK" where words.count == 3: self = .ask(Self.place(words[2]))
             case "TRYAGAIN", "CLUSTERDOWN": self = .later
+            // A session and its responses are on two nodes while their slot moves. The script has changed nothing.
+            case "ERR" where reply.error?.contains("access a non local key") == true: self = .later
             default: return nil
             }
         }

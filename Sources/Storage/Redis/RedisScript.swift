@@ -38,21 +38,23 @@ struct RedisScript: Sendable {
             if was[5] then
               local owner, till = string.match(was[5], '^(%w+) (%d+)$')
               if owner ~= string.match(ARGV[2], '^%w+') and tonumber(till) > now() then return {-1, was[2]} end
-              redis.call('HDEL', key, 'c')
             end
             local result = {1, was[4]}
             local first = 7 + tonumber(ARGV[6])
+            for i = 7, first - 1 do
+              if string.sub(ARGV[i], 1, 2) == 'k:' then redis.call('HDEL', key .. ':k', string.sub(ARGV[i], 3)) end
+            end
+            local last = keep(key, first)
+            if was[5] then redis.call('HDEL', key, 'c') end
             for i = 7, first - 1 do
               if string.sub(ARGV[i], 1, 2) == 't:' then
                 local task = redis.call('HGET', key, ARGV[i])
                 if task then result[#result + 1] = task end
               end
-              if string.sub(ARGV[i], 1, 2) == 'k:' then redis.call('HDEL', key .. ':k', string.sub(ARGV[i], 3)) end
               redis.call('HDEL', key, ARGV[i])
             end
             local used = was[3]
             if ARGV[5] ~= '' and tonumber(ARGV[5]) > tonumber(used) then used = ARGV[5] end
-            local last = keep(key, first)
             local function some(i) return unpack(ARGV, i, math.min(i + 999, last)) end
             redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', used, some(first))
             for i = first + 1000, last, 1000 do redis.call('HSET', key, some(i)) end
@@ -69,20 +71,29 @@ struct RedisScript: Sendable {
         return found
         """, needsRoom: false)
 
+    /// Appends the tasks of the session to a result, and removes the responses that are kept beside it.
     private static let tasks = """
         local key = KEYS[1]
         local function tasks(result)
+          local hasReplays = false
           for _, field in ipairs(redis.call('HKEYS', key)) do
-            if string.sub(field, 1, 2) == 't:' then result[#result + 1] = redis.call('HGET', key, field) end
+            local kind = string.sub(field, 1, 2)
+            if kind == 't:' then result[#result + 1] = redis.call('HGET', key, field) end
+            if kind == 'k:' then hasReplays = true end
           end
+          if hasReplays then redis.call('DEL', key .. ':k') end
           return result
         end
 
         """
 
-    /// Keeps a response beside its session. It is the last field with its value, and has a name of its own: `K:`, the
-    /// id, and a blank and when the last of the session's responses may go (Unix time in milliseconds), if Redis is to
-    /// remove them. Returns where the other fields end.
+    /// Keeps a response beside its session. In a cluster the two keys are on different nodes for a moment while their
+    /// slot moves. Then a script fails when it uses the second one, so it does that before it changes the first: a
+    /// session without responses notices nothing, and others are tried again.
+    ///
+    /// The response is the last field with its value, and has a name of its own: `K:`, the id, and a blank and when the
+    /// last of the session's responses may go (Unix time in milliseconds), if Redis is to remove them. Returns where the
+    /// other fields end.
     private static let replays = """
         local function keep(key, first)
           local last = #ARGV
@@ -109,9 +120,9 @@ struct RedisScript: Sendable {
             if ARGV[3] ~= '' and not was[1] then return {0} end
             if ARGV[3] ~= '' and was[1] ~= ARGV[3] then return {-1, was[3]} end
             local result = tasks({1, was[2]})
-            redis.call('DEL', key, key .. ':k')
-            redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', ARGV[5])
             local last = keep(key, 8)
+            redis.call('DEL', key)
+            redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', ARGV[5])
             for i = 8, last, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, last))) end
             if ARGV[6] ~= '' then redis.call('PEXPIREAT', key, ARGV[6]) end
             redis.call('SPUBLISH', key, ARGV[4])
@@ -127,7 +138,7 @@ struct RedisScript: Sendable {
             if not was[1] then return {0} end
             if was[1] ~= ARGV[1] or (ARGV[2] ~= '' and was[3] ~= ARGV[2]) then return {-1} end
             local result = tasks({1, was[2]})
-            redis.call('DEL', key, key .. ':k')
+            redis.call('DEL', key)
             redis.call('HSET', key, 'f', ARGV[3])
             redis.call('PEXPIRE', key, ARGV[4])
             redis.call('SPUBLISH', key, '')
