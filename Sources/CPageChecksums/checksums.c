@@ -190,12 +190,17 @@ static int read_database(sqlite3_file *file, void *bytes, int count, sqlite3_int
     if (code == SQLITE_OK && is_damaged(database, bytes, number)) {
         // What the disk or the memory has got wrong once may be right the second time.
         code = read_file(file, bytes, count, offset);
+        hide_mark(bytes, count, offset);
+        if (code == SQLITE_OK) read_header(database, bytes, count, offset);
         damaged = code == SQLITE_OK && is_damaged(database, bytes, number);
     } else if (code == SQLITE_IOERR_SHORT_READ) {
         // SQLite reads zeros behind the end of the file. That is right for a page that is wholly behind it.
         sqlite3_int64 end = 0;
         damaged = database->system->xFileSize(file, &end) == SQLITE_OK && end > offset;
     }
+    // A page that SQLite changes and writes to its log has no checksum there: one of the former content would be wrong
+    // when another program copies the log to the database.
+    if (code == SQLITE_OK && !damaged) memset((char *)bytes + count - CPAGECHECKSUMS_BYTES, 0, CPAGECHECKSUMS_BYTES);
     if (!damaged) return code;
     note(database, number);
     // SQLite turns this code into SQLITE_CORRUPT.

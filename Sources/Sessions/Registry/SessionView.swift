@@ -70,7 +70,8 @@ package struct SessionView {
 extension SessionRecord {
     /// The stored document of a service; `nil` when there is none, or the instance has expired.
     fileprivate func kept(_ service: RegisteredService, now: Int64) -> ServiceDocument? {
-        guard let document = document(of: service.index), !service.isOver(createdAt: document.createdAt, now: now)
+        guard let document = document(of: service.index),
+            document.isDamaged || !service.isOver(createdAt: document.createdAt, now: now)
         else { return nil }
         return document
     }

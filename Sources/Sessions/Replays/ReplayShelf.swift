@@ -29,7 +29,11 @@ struct ReplayShelf: Sendable {
     }
 
     /// The session of a claim was not created.
-    mutating func take(_ id: ShortDigest) { lone[id] = nil }
+    mutating func take(_ id: ShortDigest) {
+        lone[id] = nil
+        // It is among the newest. Left in its place, it would take a later one of its id along.
+        if let place = order.lastIndex(of: id), place >= oldest { order.remove(at: place) }
+    }
 
     /// Each call adds one, so to remove a few keeps up.
     private mutating func removeEnded(now: Int64) {

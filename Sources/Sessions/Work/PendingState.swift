@@ -58,15 +58,16 @@ struct PendingState: Sendable {
         token = base.token
         documents = base.services
         self.unwritten = unwritten
+        // Nobody knows when a damaged one was created.
+        func isOver(_ document: ServiceDocument) -> Bool {
+            !document.isDamaged
+                && catalog.services[Int(document.service)].isOver(createdAt: document.createdAt, now: now)
+        }
         for document in base.services {
             nextBirth = max(nextBirth, document.birth + 1)
-            if catalog.services[Int(document.service)].isOver(createdAt: document.createdAt, now: now) {
-                expired.append(document.service)
-            }
+            if isOver(document) { expired.append(document.service) }
         }
-        if !expired.isEmpty {
-            documents.removeAll { catalog.services[Int($0.service)].isOver(createdAt: $0.createdAt, now: now) }
-        }
+        if !expired.isEmpty { documents.removeAll(where: isOver) }
         guard !unwritten.isEmpty else { return }
         for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
         self.unwritten.removeAll { catalog.services[Int($0.service)].isOver(createdAt: $0.createdAt, now: now) }

@@ -42,10 +42,12 @@ final class RedisMarks: Sendable {
 
     /// A sentence while something is lost.
     var trouble: String? {
-        guard let mark = state.withLock(\.lost.first) else { return nil }
-        return
-            "Redis has lost what it had: \(key(mark)), the mark of the installation, is gone or another one. Restore its "
-            + "data; to begin without them, restart this server."
+        state.withLock(\.lost.first).map(sentence)
+    }
+
+    private func sentence(of mark: Int) -> String {
+        "Redis has lost what it had: \(key(mark)), the mark of the installation, is gone or another one. Restore its data; "
+            + "to begin without them, restart this server."
     }
 
     // MARK: Asking
@@ -114,11 +116,12 @@ final class RedisMarks: Sendable {
                     state.known[mark] = reply.text
                 }
             }
+            // Within the lock, so that of two threads the last one has the last word.
+            gate[.loss] = state.lost.first.map(sentence)
             return (!former.isEmpty, !state.lost.isEmpty)
         }
         let trouble = trouble
         if hasLost != hadLost {
-            gate[.loss] = trouble
             report(trouble ?? "Redis has what it had again.")
         }
         return trouble.map { .unavailable($0) }

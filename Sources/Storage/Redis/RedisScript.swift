@@ -28,7 +28,7 @@ struct RedisScript: Sendable {
     /// last use (or ""), the number of fields to remove, these fields, and the other fields with their values. The last
     /// of them may be a response, see ``replays``.
     /// Result: 1, the former user, the removed tasks; 0 without a session; -1 and the nonce when that or the revision
-    /// is another one, or another process has reserved the session.
+    /// is another one; -1 alone when another process has reserved the session.
     static let commit = RedisScript(
         now + replays + """
             local key = KEYS[1]
@@ -37,7 +37,7 @@ struct RedisScript: Sendable {
             if was[1] ~= ARGV[3] or (ARGV[1] ~= '' and was[2] ~= ARGV[1]) then return {-1, was[2]} end
             if was[5] then
               local owner, till = string.match(was[5], '^(%w+) (%d+)$')
-              if owner ~= string.match(ARGV[2], '^%w+') and tonumber(till) > now() then return {-1, was[2]} end
+              if owner ~= string.match(ARGV[2], '^%w+') and tonumber(till) > now() then return {-1} end
             end
             local result = {1, was[4]}
             local first = 7 + tonumber(ARGV[6])

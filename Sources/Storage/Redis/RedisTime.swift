@@ -7,8 +7,11 @@ import Synchronization
 /// There are three: Redis' time, the machine's wall clock, and steady time, by which sessions are judged and which
 /// nobody can set. Two that agree are right:
 ///
-/// - Wall clock and Redis agree: steady time is theirs, also when the wall clock was wrong when the process started.
-/// - They do not, and did before: steady time stays as it was then, so no session ends by it. The server is not ready.
+/// - Wall clock and Redis agree for the first time: steady time is theirs, also when the wall clock was wrong when the
+///   process started. From then on it is never set: whoever sets the clock of a machine that Redis runs on as well
+///   would end sessions by it.
+/// - They do not, and did before: steady time stays as it was then, so no session ends by it. The server is not ready,
+///   nor is it when both differ from steady time.
 /// - They never did: nothing can be judged, and every request for a session is refused.
 final class RedisTime: Sendable {
     /// Both clocks of the machine at one moment.
@@ -57,21 +60,26 @@ final class RedisTime: Sendable {
         let end = read()
         let time = seconds * 1_000 + fraction / 1_000
         let ahead = Self.difference(of: time, start.wall, end.wall)
-        guard abs(ahead) > Self.tolerance else {
-            if abs(Self.difference(of: time, start.steady, end.steady)) > Self.tolerance { clock.correct(to: time) }
-            let wasTrouble = state.withLock { state in
+        let drift = Self.difference(of: time, start.steady, end.steady)
+        let sentence: String
+        if abs(ahead) > Self.tolerance {
+            sentence =
+                "The clock of this server is \(abs(ahead) / 1_000) s \(ahead > 0 ? "ahead of" : "behind") that of \(server). "
+                + "Set both, by NTP."
+        } else if abs(drift) > Self.tolerance, state.withLock(\.hasAgreed) {
+            sentence =
+                "The clocks of this server and of \(server) were set by \(abs(drift) / 1_000) s while the server runs. It "
+                + "goes on with the time that it had: set them back, or start it again."
+        } else {
+            if abs(drift) > Self.tolerance { clock.correct(to: time) }
+            let (wasTrouble, isTrouble) = state.withLock { state in
                 state.hasAgreed = true
-                return state.differences.removeValue(forKey: node) != nil && state.differences.isEmpty
+                return (state.differences.removeValue(forKey: node) != nil, !state.differences.isEmpty)
             }
-            if wasTrouble {
-                gate[.clock] = nil
-                report("The clock of this server agrees with that of \(server) again.")
-            }
+            if !isTrouble { gate[.clock] = nil }
+            if wasTrouble, !isTrouble { report("The clock of this server agrees with that of \(server) again.") }
             return
         }
-        let sentence =
-            "The clock of this server is \(abs(ahead) / 1_000) s \(ahead > 0 ? "ahead of" : "behind") that of \(server). "
-            + "Set both, by NTP."
         let (isNew, hasAgreed) = state.withLock { state in
             defer { if state.differences[node] == nil { state.differences[node] = sentence } }
             return (state.differences.isEmpty, state.hasAgreed)
@@ -83,9 +91,11 @@ final class RedisTime: Sendable {
 
     /// What other nodes of the cluster said no longer counts.
     func keep(_ nodes: Set<RedisAddress.Place>) {
-        state.withLock { state in
+        let isTrouble = state.withLock { state in
             state.differences = state.differences.filter { node, _ in node.map(nodes.contains) ?? true }
+            return !state.differences.isEmpty
         }
+        if !isTrouble { gate[.clock] = nil }
     }
 
     /// By how much a clock is ahead of another at least. The other one was read some time between.

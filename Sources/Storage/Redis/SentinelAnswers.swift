@@ -14,7 +14,7 @@ struct SentinelAnswers: Sendable {
         let source: RedisAddress.Place
 
         /// Sentinels may have two names for one server.
-        func isSame(as other: Master) -> Bool { place == other.place || (epoch == other.epoch && epoch >= 0) }
+        func isSame(as other: Master) -> Bool { place == other.place || (epoch == other.epoch && epoch > 0) }
     }
 
     /// Whether replies of a server count.

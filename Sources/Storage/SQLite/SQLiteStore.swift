@@ -53,7 +53,7 @@ package final class SQLiteStore: FileStore {
         guard log.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         let copy = log.keepCopy(of: lock.logPath)
         do {
-            let first = try Self.opened(path, under: lock)
+            let first = try Self.opened(path, under: lock, lost: log.lostFrames)
             let derived = DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval)
             try lock.holdIndex()
             if try derived.areBroken {
@@ -113,8 +113,12 @@ package final class SQLiteStore: FileStore {
 
     /// Begins with an empty log: so the database itself has what the start has noted.
     private static func beginLog(_ connection: SQLiteConnection) throws(SQLiteError) {
+        // Nothing that is acknowledged is only in the log then, and the first commit, of another connection, begins a
+        // round with salts of its own: until it is marked any log will do.
         do throws(SQLiteError) {
-            if try connection.emptyLog() { return }
+            var isCopied = try connection.emptyLog()
+            if !isCopied { isCopied = try connection.isLogCopied() }
+            if isCopied { return try connection.markOpening() }
         } catch  where error.primaryCode == SQLITE_FULL {}
         // A reader of another process prevents it, or a full disk.
         try connection.markCommit()
@@ -139,11 +143,13 @@ package final class SQLiteStore: FileStore {
 
     /// Opens the database with the current tables. On a full disk SQLite's index of the log may have no room; then the
     /// database's spare room is released for it.
-    private static func opened(_ path: String, under lock: FileLock) throws -> SQLiteConnection {
+    ///
+    /// - Parameter lost: how many frames the log has lost.
+    private static func opened(_ path: String, under lock: FileLock, lost: Int) throws -> SQLiteConnection {
         func open() throws -> SQLiteConnection {
             let connection = try SQLiteConnection(path, .write, under: lock)
             // Before the switch to WAL: so new tables go to the database without a log.
-            try SQLiteSchema.prepare(connection, path: path)
+            try SQLiteSchema.prepare(connection, path: path, lost: lost)
             for setting in writerSettings { try connection.execute(setting) }
             // For the copy of older tables.
             try connection.execute("PRAGMA wal_autocheckpoint = 1000; PRAGMA synchronous = FULL")
@@ -329,7 +335,7 @@ package final class SQLiteStore: FileStore {
     }
 
     /// Reads what can be made anew. If it is damaged, the writer makes it anew, and it is read again.
-    private nonisolated(nonsending) func readDerived<Value: Sendable>(
+    nonisolated(nonsending) func readDerived<Value: Sendable>(
         _ body: @escaping @Sendable (SessionReader) throws(SQLiteError) -> Value
     ) async throws(StoreError) -> Value {
         do {

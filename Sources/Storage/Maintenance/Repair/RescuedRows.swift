@@ -110,6 +110,8 @@ final class RescuedRows {
     // MARK: Rows
 
     private func copy(_ page: TreePage, of place: Int) throws(SQLiteError) {
+        // The schema is made anew.
+        guard place > 0 else { return }
         let table = tables[place]
         for offset in page.cells {
             // An inner page of a table with row ids has cells without rows.

@@ -86,7 +86,10 @@ struct LogInspection {
 
     private static func inspect(_ file: Int32, pageSize: Int) throws(Unreadable) -> (Finding, Content?) {
         var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
-        guard pageSize >= 512, try read(file, &header, at: 0) == header.count else { return (.sound, nil) }
+        guard try read(file, &header, at: 0) == header.count else { return (.sound, nil) }
+        // The database's header may be damaged.
+        let pageSize = isPageSize(pageSize) ? pageSize : Int(word(header, 8))
+        guard isPageSize(pageSize) else { return (.sound, nil) }
         let isBigEndian = word(header, 0) & 1 == 1
         var sum = LogChecksum(isBigEndian: isBigEndian)
         header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
@@ -99,6 +102,8 @@ struct LogInspection {
         let round = header.withUnsafeBytes { LogRound(UnsafeRawBufferPointer(rebasing: $0[16..<24])) }
         return (finding, isSound ? Content(round: round, frames: frames) : nil)
     }
+
+    private static func isPageSize(_ size: Int) -> Bool { (512...65_536).contains(size) && size & (size - 1) == 0 }
 
     /// - Parameter sum: the header's checksum; nil when the header is damaged.
     /// - Returns: also the number of frames up to the end of the last whole transaction.
@@ -156,10 +161,11 @@ struct LogInspection {
     static func setAside(_ path: String) -> String? {
         guard access(path, F_OK) == 0 else { return nil }
         let place = nameOfCopy(of: path)
-        if rename(path, place) == 0 { return place }
+        let isKept = rename(path, place) == 0
         // Its content would be mixed into the database.
-        unlink(path)
-        return nil
+        if !isKept { unlink(path) }
+        _ = StorePlace.sync(StorePlace.directory(of: path))
+        return isKept ? place : nil
     }
 
     private static func nameOfCopy(of path: String) -> String { "\(path).damaged-\(time(nil))" }

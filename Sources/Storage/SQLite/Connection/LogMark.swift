@@ -146,6 +146,13 @@ extension SQLiteConnection {
         try write(LogMark(.closed, round))
     }
 
+    /// Whether the database has all of the log, which a reader may keep from being emptied.
+    func isLogCopied() throws(SQLiteError) -> Bool {
+        // Busy, frames, copied frames: https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
+        let result = try prepare("PRAGMA wal_checkpoint(PASSIVE)")
+        return try result.step() && result.int64(1) == result.int64(2)
+    }
+
     /// Copies all of the log to the database, and leaves nothing in it. False when a reader prevents that.
     func emptyLog() throws(SQLiteError) -> Bool {
         expectCopies()

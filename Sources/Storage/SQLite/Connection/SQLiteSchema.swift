@@ -117,8 +117,9 @@ enum SQLiteSchema {
     /// Makes the tables when there are none, and sets older ones aside. A file with the current tables is not written
     /// to.
     ///
+    /// - Parameter lost: how many frames the log has lost, which is reported later.
     /// - Throws: as ``version(of:_:)``.
-    static func prepare(_ connection: SQLiteConnection, path: String) throws {
+    static func prepare(_ connection: SQLiteConnection, path: String, lost: Int = 0) throws {
         // SQLite heeds both only before the first page exists. In any other file PRAGMA auto_vacuum would write, and
         // sync, for nothing: only VACUUM changes that, which runs in no transaction and takes as long as the file is
         // large.
@@ -129,7 +130,7 @@ enum SQLiteSchema {
         let found = try version(of: connection, path)
         guard found != Int(version) else { return }
         // The log may be of a former run, or a new one.
-        if found != nil { try connection.markOpening() }
+        if found != nil { try connection.markOpening(lost: lost) }
         try connection.transaction { () throws(SQLiteError) in
             if let found, found >= 4 {
                 if found == 4 { try connection.execute(tasks) }

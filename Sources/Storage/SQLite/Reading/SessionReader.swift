@@ -12,7 +12,7 @@ struct SessionReader {
     private let selectSession: SQLiteStatement
     private let pieces: PieceReader
     private let tasks: TaskReader
-    let replays: ReplayReader
+    private let replays: ReplayReader
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectUses: SQLiteStatement
@@ -124,6 +124,14 @@ struct SessionReader {
 
     func tasks(_ query: TaskQuery) throws(SQLiteError) -> [StoredTask] {
         try strictly { () throws(SQLiteError) in try tasks.page(query) }
+    }
+
+    func response(_ id: ShortDigest, of session: SessionID) throws(SQLiteError) -> [UInt8]? {
+        try strictly { () throws(SQLiteError) in try replays.response(id, of: session) }
+    }
+
+    func loneReplay(_ id: ShortDigest, now: Int64) throws(SQLiteError) -> LoneReplay? {
+        try strictly { () throws(SQLiteError) in try replays.loneReplay(id, now: now) }
     }
 
     /// Reads what can be made anew (``DerivedObject``): a damaged page, which may hide rows, is an error.
