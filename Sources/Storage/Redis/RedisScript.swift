@@ -92,8 +92,8 @@ struct RedisScript: Sendable {
     /// session without responses notices nothing, and others are tried again.
     ///
     /// The response is the last field with its value, and has a name of its own: `K:`, the id, and a blank and when the
-    /// last of the session's responses may go (Unix time in milliseconds), if Redis is to remove them. Returns where the
-    /// other fields end.
+    /// last of the session's responses may go (Unix time in milliseconds), if Redis is to remove them. Returns where
+    /// the other fields end.
     private static let replays = """
         local function keep(key, first)
           local last = #ARGV
