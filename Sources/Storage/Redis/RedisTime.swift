@@ -8,8 +8,8 @@ import Synchronization
 /// nobody can set. Two that agree are right:
 ///
 /// - Wall clock and Redis agree for the first time: steady time is theirs, also when the wall clock was wrong when the
-///   process started. From then on it is never set: whoever sets the clock of a machine that Redis runs on as well
-///   would end sessions by it.
+///   process started. From then on it is never set: on a machine that also runs Redis, one wrong setting of the clock
+///   would end sessions.
 /// - They do not, and did before: steady time stays as it was then, so no session ends by it. The server is not ready,
 ///   nor is it when both differ from steady time.
 /// - They never did: nothing can be judged, and every request for a session is refused.
