@@ -59,22 +59,22 @@ extension [ReplayEntry] {
     /// The entries after a commit, in the order in which they were added.
     func adding(_ replay: Replay, now: Int64) -> (entries: [ReplayEntry], change: ReplayChange) {
         let new = replay.entry
-        var kept: [ReplayEntry] = []
-        kept.reserveCapacity(count + 1)
-        var removed: [ReplayEntry] = []
-        for entry in self {
-            if entry.endsAt <= now || entry.id == new.id { removed.append(entry) } else { kept.append(entry) }
-        }
-        var bytes = kept.reduce(new.size) { $0 + $1.size }
+        func isOver(_ entry: ReplayEntry) -> Bool { entry.endsAt <= now || entry.id == new.id }
+        // Nearly always empty: then nothing is copied twice.
+        var removed = filter(isOver)
+        let lasting = removed.isEmpty ? self : filter { !isOver($0) }
+        var bytes = lasting.reduce(new.size) { $0 + $1.size }
         var surplus = 0
-        while surplus < kept.count, kept.count - surplus >= ReplayLimits.entries || bytes > ReplayLimits.bytes {
-            bytes -= kept[surplus].size
+        while surplus < lasting.count, lasting.count - surplus >= ReplayLimits.entries || bytes > ReplayLimits.bytes {
+            bytes -= lasting[surplus].size
             surplus += 1
         }
-        removed += kept[..<surplus]
-        kept.removeFirst(surplus)
-        kept.append(new)
-        return (kept, ReplayChange(added: replay, removed: removed))
+        removed += lasting[..<surplus]
+        var entries: [ReplayEntry] = []
+        entries.reserveCapacity(lasting.count - surplus + 1)
+        entries += lasting[surplus...]
+        entries.append(new)
+        return (entries, ReplayChange(added: replay, removed: removed))
     }
 
     /// The entry of an id whose time is not over.
