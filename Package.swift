@@ -76,7 +76,7 @@ let package = Package(
             name: "HTTPServer", dependencies: ["CMicroHTTPD", "Threads"], exclude: ["README.md"],
             swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
-        .target(name: "Navigation", dependencies: ["JSONDocument"], exclude: ["README.md"]),
+        .target(name: "Navigation", dependencies: ["JSONDocument", "ServiceLocator"], exclude: ["README.md"]),
         .target(name: "ServiceLocator", dependencies: ["Threads"]),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto", "Threads"],

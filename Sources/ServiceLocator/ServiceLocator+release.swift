@@ -52,7 +52,7 @@ extension ServiceLocator {
     public func removeAll() {
         for entry in table.withLock({ $0.removeAll() }) {
             guard case .live(let instance, _) = entry.slot else { continue }
-            release(instance, of: registry.registrations[entry.index])
+            release(instance, of: registry.registrations[entry.service])
         }
     }
 

@@ -1,4 +1,5 @@
 import JSONDocument
+import ServiceLocator
 
 /// The documents of the services during a step: each is read once, changed here, and returned as a change.
 final class StepServices {
@@ -6,7 +7,8 @@ final class StepServices {
     private var looks: Looks
     private(set) var changes: [ServiceChange] = []
     /// What coordinators own and somebody has written, oldest first.
-    private(set) var owned: [OwnedService]
+    var owned: [OwnedService] { living.instances }
+    private var living: LivingServices<OwnedService>
     /// The changes of what coordinators own, for the trace.
     private(set) var ownedChanges: [ServiceChange] = []
 
@@ -37,9 +39,9 @@ final class StepServices {
     init(_ source: any ServiceDocuments, knowing memory: GuardMemory, owned: [OwnedService], now: Int64) {
         self.source = source
         looks = Looks(memory: memory)
-        self.owned = owned
+        living = LivingServices(owned)
         guard !owned.isEmpty else { return }
-        self.owned.removeAll { service in
+        living.removeAll { service in
             source.lifetime(of: service.name).map { service.createdAt > 0 && now - service.createdAt >= $0 } ?? false
         }
     }
@@ -79,8 +81,7 @@ final class StepServices {
     /// - Parameter owner: the coordinator that owns it, or ``ServiceOwners/session``.
     func document(of service: String, owner: Int) -> JSONDocument? {
         if owner == ServiceOwners.session { return looks.document(of: service, in: source) }
-        if let place = owned.place(of: service, owner) { return owned[place].document }
-        return source.defaultDocument(of: service)
+        return living[.init(owner, service)]?.document ?? source.defaultDocument(of: service)
     }
 
     /// The stored text of a document, if the source has it and the step has not changed the service.
@@ -93,12 +94,12 @@ final class StepServices {
     /// The session's revision at the last write; 0 when it was never written.
     func revision(of service: String, owner: Int) -> UInt64 {
         if owner == ServiceOwners.session { return source.revision(of: service) }
-        return owned.place(of: service, owner).map { owned[$0].revision } ?? 0
+        return living[.init(owner, service)]?.revision ?? 0
     }
 
     func write(_ document: JSONDocument, to service: String, owner: Int) {
         guard owner == ServiceOwners.session else {
-            owned.set(service, of: owner, to: document)
+            living.write(document, to: .init(owner, service))
             ownedChanges.append(ServiceChange(service: service, effect: .written(document)))
             return
         }
@@ -120,13 +121,9 @@ final class StepServices {
     func renew(_ service: String, owner: Int, _ effect: ServiceChange.Effect) -> Bool {
         guard let document = source.defaultDocument(of: service) else { return false }
         guard owner == ServiceOwners.session else {
-            guard owned.place(of: service, owner) != nil else { return true }
-            // Not a conditional expression: there, nil would mean the document null.
-            if effect == .removed {
-                owned.set(service, of: owner, to: nil)
-            } else {
-                owned.set(service, of: owner, to: document)
-            }
+            let key = OwnedService.Key(owner, service)
+            guard living.isLive(key) else { return true }
+            if effect == .removed { living.remove(key) } else { living.write(document, to: key) }
             ownedChanges.append(ServiceChange(service: service, effect: effect))
             return true
         }
@@ -143,19 +140,15 @@ final class StepServices {
     /// - Returns: the names of what was removed.
     @discardableResult
     func dispose(where isLeaving: (OwnedService) -> Bool) -> [String] {
-        if owned.isEmpty { return [] }
-        var names: [String] = []
-        for place in owned.indices.reversed() where isLeaving(owned[place]) {
-            names.append(owned.remove(at: place).name)
-        }
+        let names = living.removeAll(where: isLeaving).map(\.name)
         ownedChanges += names.map { ServiceChange(service: $0, effect: .removed) }
         return names
     }
 
     /// Completes what the step wrote from the defaults of the services.
     func completeOwned() {
-        for place in owned.indices where owned[place].revision == 0 {
-            owned[place].document = source.completed(owned[place].document, in: owned[place].name)
+        for service in living.instances where service.revision == 0 {
+            living.write(source.completed(service.document, in: service.name), to: service.service)
         }
     }
 
@@ -182,18 +175,18 @@ final class StepServices {
     struct Mark {
         fileprivate let documents: [KnownDocument]
         fileprivate let changes: [ServiceChange]
-        fileprivate let owned: [OwnedService]
+        fileprivate let living: LivingServices<OwnedService>
         fileprivate let ownedChanges: [ServiceChange]
     }
 
     var mark: Mark {
-        Mark(documents: looks.documents, changes: changes, owned: owned, ownedChanges: ownedChanges)
+        Mark(documents: looks.documents, changes: changes, living: living, ownedChanges: ownedChanges)
     }
 
     func rewind(to mark: Mark) {
         looks.documents = mark.documents
         changes = mark.changes
-        owned = mark.owned
+        living = mark.living
         ownedChanges = mark.ownedChanges
     }
 

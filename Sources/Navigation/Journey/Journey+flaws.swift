@@ -46,7 +46,7 @@ extension Journey {
     /// Each service must belong to a coordinator, which has one of a name.
     private var flawOfOwned: JourneyFlaw? {
         for (place, service) in owned.enumerated() {
-            let isFirst = owned.place(of: service.name, service.coordinator) == place
+            let isFirst = !owned[..<place].contains { $0.service == service.service }
             let isTimely = [service.createdAt, service.updatedAt].allSatisfy { (0...Self.latest).contains($0) }
             guard isFirst, isTimely, self.place(of: service.coordinator) != nil else {
                 return JourneyFlaw(

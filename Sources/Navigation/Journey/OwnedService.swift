@@ -1,4 +1,5 @@
 import JSONDocument
+import ServiceLocator
 
 /// The document of a service that a coordinator owns. It lives in its journey, so it is stored, moved and removed with
 /// it.
@@ -75,37 +76,52 @@ extension Journey {
 
     /// The written state of a service that a coordinator owns; nil when nobody has written it.
     package func owned(_ service: String, by coordinator: Int) -> OwnedService? {
-        owned.first { $0.coordinator == coordinator && $0.name == service }
+        LivingServices(owned)[.init(coordinator, service)]
     }
 
     /// Writes a service that a coordinator owns; nil removes it.
     package mutating func setOwned(_ service: String, of coordinator: Int, to document: JSONDocument?) {
-        owned.set(service, of: coordinator, to: document)
+        changeOwned { owned in
+            let key = OwnedService.Key(coordinator, service)
+            if let document { owned.write(document, to: key) } else { owned.remove(key) }
+        }
     }
 
     /// Removes what `isLeaving` says, newest first.
-    package mutating func removeOwned(where isLeaving: (OwnedService) -> Bool) { owned.removeAll(where: isLeaving) }
-}
-
-extension [OwnedService] {
-    func place(of service: String, _ coordinator: Int) -> Int? {
-        for place in indices where self[place].coordinator == coordinator && self[place].name == service {
-            return place
-        }
-        return nil
+    package mutating func removeOwned(where isLeaving: (OwnedService) -> Bool) {
+        changeOwned { $0.removeAll(where: isLeaving) }
     }
 
-    mutating func set(_ service: String, of coordinator: Int, to document: JSONDocument?) {
-        let place = place(of: service, coordinator)
-        guard let document else {
-            if let place { remove(at: place) }
-            return
+    private mutating func changeOwned(_ change: (inout LivingServices<OwnedService>) -> Void) {
+        var living = LivingServices(owned)
+        owned = []
+        change(&living)
+        owned = living.instances
+    }
+}
+
+extension OwnedService: ServiceInstance {
+    /// The name of a service that a coordinator owns.
+    package struct Key: Equatable {
+        let coordinator: Int
+        let name: String
+
+        init(_ coordinator: Int, _ name: String) {
+            self.coordinator = coordinator
+            self.name = name
         }
-        if let place {
-            self[place].document = document
-            self[place].revision = 0
-        } else {
-            append(OwnedService(coordinator: coordinator, name: service, document: document))
+    }
+
+    package var service: Key { Key(coordinator, name) }
+}
+
+extension LivingServices<OwnedService> {
+    /// Writes a service; the first use makes the instance.
+    mutating func write(_ document: JSONDocument, to key: OwnedService.Key) {
+        if !isLive(key) { add(OwnedService(coordinator: key.coordinator, name: key.name, document: document)) }
+        change(key) { instance in
+            instance.document = document
+            instance.revision = 0
         }
     }
 }

@@ -1,5 +1,7 @@
-/// The committed state of one service of one session.
-package struct ServiceDocument: Sendable {
+import ServiceLocator
+
+/// A living service of one session, and its committed state.
+package struct ServiceDocument: Sendable, ServiceInstance {
     /// The service's index in the ``ServiceCatalog``. A store that outlives the process writes the name instead.
     package let service: UInt16
     /// Whether the store cannot read the bytes. Then ``bytes`` is empty, and the store keeps what it has until the
@@ -27,5 +29,35 @@ package struct ServiceDocument: Sendable {
         self.createdAt = createdAt
         self.updatedAt = updatedAt
         self.bytes = bytes
+    }
+
+    /// An instance that was made and never written. It has the default, and lives in memory only.
+    init(unwritten service: RegisteredService, birth: UInt64, createdAt: Int64) {
+        self.init(
+            service: service.index, birth: birth, revision: 0, createdAt: createdAt, updatedAt: createdAt,
+            bytes: service.defaultBytes)
+    }
+
+    var isWritten: Bool { revision > 0 || isDamaged }
+}
+
+extension SessionRecord {
+    /// What lives in the session now, and the stored services whose time is over.
+    ///
+    /// - Parameter unwritten: the instances that were never written, oldest first.
+    func living(
+        with unwritten: [ServiceDocument], _ catalog: ServiceCatalog, now: Int64
+    ) -> (living: LivingServices<ServiceDocument>, expired: [UInt16]) {
+        // Nobody knows when a damaged one was created.
+        func isOver(_ document: ServiceDocument) -> Bool {
+            !document.isDamaged
+                && catalog.services[Int(document.service)].isOver(createdAt: document.createdAt, now: now)
+        }
+        var living = LivingServices(services)
+        let expired = living.removeAll(where: isOver).map(\.service)
+        guard !unwritten.isEmpty else { return (living, expired) }
+        let others = unwritten.filter { !isOver($0) }
+        living = LivingServices((living.instances + others).sorted { $0.birth < $1.birth })
+        return (living, expired)
     }
 }

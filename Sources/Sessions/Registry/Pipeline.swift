@@ -32,7 +32,7 @@ final class Pipeline: @unchecked Sendable {
     /// A state that is not durable yet.
     struct Head {
         var record: SessionRecord
-        var unwritten: [UnwrittenInstance]
+        var unwritten: [ServiceDocument]
         var memory: JourneyMemory?
     }
 

@@ -12,6 +12,13 @@ package struct ServiceStatus: Sendable, Equatable {
     /// `nil` when no instance lives, or it does not expire.
     package let expiresAt: Timestamp?
 
+    /// - Parameter instance: the living one, if there is one.
+    init(_ service: RegisteredService, _ instance: ServiceDocument?, _ environment: SessionEnvironment) {
+        self.init(
+            service, etag: ServiceETag(revision: instance?.revision ?? 0), createdAt: instance?.createdAt,
+            updatedAt: instance.flatMap { $0.isWritten ? $0.updatedAt : nil }, environment)
+    }
+
     /// - Parameters:
     ///   - createdAt: in steady time; `nil` when no instance lives.
     ///   - updatedAt: in steady time.

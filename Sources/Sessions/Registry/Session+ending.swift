@@ -59,8 +59,8 @@ extension Session {
     /// All living instances, newest first, and the last state.
     var remains: (services: [RegisteredService], record: SessionRecord) {
         let (record, unwritten) = state.withLock { ($0.record, $0.unwritten) }
-        let births = record.services.map { ($0.birth, $0.service) } + unwritten.map { ($0.birth, $0.service) }
-        let services = births.sorted { $0.0 > $1.0 }.map { environment.catalog.services[Int($0.1)] }
+        let newestFirst = (record.services + unwritten).sorted { $0.birth > $1.birth }
+        let services = newestFirst.map { environment.catalog.services[Int($0.service)] }
         return (services, record)
     }
 }

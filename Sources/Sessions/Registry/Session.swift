@@ -15,7 +15,7 @@ package final class Session: Sendable {
         /// The time of the last use.
         var lastUsedAt: Int64
         /// Instances that were read and never written.
-        var unwritten: [UnwrittenInstance] = []
+        var unwritten: [ServiceDocument] = []
         /// The parsed journeys; `nil` in all but some thousands of sessions.
         var memory: JourneyMemory?
         /// `nil` while no unit of work waits or is being committed.

@@ -6,9 +6,9 @@ package struct SessionView {
     private let session: Session
     private let record: SessionRecord
     private let lastUsedAt: Int64
-    private let unwritten: [UnwrittenInstance]
+    private let unwritten: [ServiceDocument]
 
-    init(session: Session, record: SessionRecord, lastUsedAt: Int64, unwritten: [UnwrittenInstance]) {
+    init(session: Session, record: SessionRecord, lastUsedAt: Int64, unwritten: [ServiceDocument]) {
         self.session = session
         self.record = record
         self.lastUsedAt = lastUsedAt
@@ -47,23 +47,8 @@ package struct SessionView {
     /// Every registered service and whether an instance lives. Creates none.
     package var services: [ServiceStatus] {
         let environment = session.environment
-        let now = environment.clock.now()
-        return environment.catalog.services.map { service in
-            if let document = record.document(of: service.index),
-                !service.isOver(createdAt: document.createdAt, now: now)
-            {
-                return ServiceStatus(
-                    service, etag: ServiceETag(revision: document.revision), createdAt: document.createdAt,
-                    updatedAt: document.updatedAt, environment)
-            }
-            if let instance = unwritten.last(where: { $0.service == service.index }),
-                !service.isOver(createdAt: instance.createdAt, now: now)
-            {
-                return ServiceStatus(
-                    service, etag: .unwritten, createdAt: instance.createdAt, updatedAt: nil, environment)
-            }
-            return ServiceStatus(service, etag: .unwritten, createdAt: nil, updatedAt: nil, environment)
-        }
+        let (living, _) = record.living(with: unwritten, environment.catalog, now: environment.clock.now())
+        return environment.catalog.services.map { ServiceStatus($0, living[$0.index], environment) }
     }
 }
 
@@ -114,31 +99,25 @@ extension Session {
         try body(try view())
     }
 
-    /// Creates an instance that was never written, if there is none; once for any number of callers.
+    /// The first use makes the instance, once for any number of readers. It stores nothing.
     fileprivate func live(_ service: RegisteredService) {
         let now = environment.clock.now()
         state.withLock { state in
-            let committed = state.record.document(of: service.index)
-            if let committed, !service.isOver(createdAt: committed.createdAt, now: now) { return }
-            var counted = committed != nil
-            if let place = state.unwritten.firstIndex(where: { $0.service == service.index }) {
-                guard service.isOver(createdAt: state.unwritten[place].createdAt, now: now) else { return }
-                state.unwritten.remove(at: place)
-                counted = true
-            }
+            let (living, expired) = state.record.living(with: state.unwritten, environment.catalog, now: now)
+            guard !living.isLive(service.index) else { return }
             // Later than every living instance; removed ones do not matter.
             let head = state.pipeline?.head
-            let births = [
-                state.record.services.last?.birth, state.unwritten.last?.birth, head?.record.services.last?.birth,
-                head?.unwritten.last?.birth,
-            ]
-            let birth = births.reduce(0) { max($0, $1.map { $0 + 1 } ?? 0) }
-            let instance = UnwrittenInstance(service: service.index, birth: birth, createdAt: now)
+            let all = state.record.services + state.unwritten + (head?.record.services ?? []) + (head?.unwritten ?? [])
+            let birth = all.reduce(0) { max($0, $1.birth + 1) }
+            let instance = ServiceDocument(unwritten: service, birth: birth, createdAt: now)
+            // An instance whose time is over counts until another one takes its place, or the session is written.
+            let isCounted = expired.contains(service.index) || state.unwritten.contains { $0.service == service.index }
+            state.unwritten.removeAll { $0.service == service.index }
             state.unwritten.append(instance)
             if let head, head.record.kept(service, now: now) == nil {
                 state.pipeline?.head?.unwritten.append(instance)
             }
-            if !counted, !state.isEnded { service.countLive(1) }
+            if !isCounted, !state.isEnded { service.countLive(1) }
         }
     }
 }

@@ -5,15 +5,16 @@ extension PendingState {
     // Inlined, like the next: otherwise a call on an object's pending state copies all of it.
     @inline(__always)
     func apply(
-        committed: SessionRecord?, to record: inout SessionRecord, _ unwritten: inout [UnwrittenInstance]
+        committed: SessionRecord?, to record: inout SessionRecord, _ unwritten: inout [ServiceDocument]
     ) {
         if let committed { record = committed }
-        guard !unwritten.isEmpty || !self.unwritten.isEmpty else { return }
+        let new = self.unwritten
+        guard !unwritten.isEmpty || !new.isEmpty else { return }
         unwritten.forgetWritten(in: record, catalog, now: now)
         for change in changes where change.kind == .removed {
             unwritten.removeAll { $0.service == change.service && $0.birth <= change.birth }
         }
-        for instance in self.unwritten where !unwritten.contains(where: { $0.service == instance.service }) {
+        for instance in new where !unwritten.contains(where: { $0.service == instance.service }) {
             unwritten.append(instance)
         }
     }
@@ -21,14 +22,14 @@ extension PendingState {
     /// Whether it only replaces states of services, so that no instance is created or removed. Nearly every unit of
     /// work does only that.
     @inline(__always)
-    func onlyRewrites(_ record: SessionRecord, _ unwritten: [UnwrittenInstance]) -> Bool {
-        unwritten.isEmpty && self.unwritten.isEmpty && documents.count == record.services.count
+    func onlyRewrites(_ record: SessionRecord, _ unwritten: [ServiceDocument]) -> Bool {
+        unwritten.isEmpty && living.instances.count == record.services.count
             && changes.allSatisfy { $0.kind == .written }
     }
 }
 
-extension [UnwrittenInstance] {
-    /// Drops the instances that were written or have expired.
+extension [ServiceDocument] {
+    /// Drops those that were written since, or have expired.
     mutating func forgetWritten(in record: SessionRecord, _ catalog: ServiceCatalog, now: Int64) {
         guard !isEmpty else { return }
         removeAll { instance in

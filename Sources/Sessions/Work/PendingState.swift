@@ -1,4 +1,5 @@
 import JSONDocument
+import ServiceLocator
 
 /// The next state of a session: a copy that becomes the session's state when it is committed.
 struct PendingState: Sendable {
@@ -6,10 +7,8 @@ struct PendingState: Sendable {
     let catalog: ServiceCatalog
     let now: Int64
     var token: TokenDigest { didSet { isRecordChanged = true } }
-    /// The written instances that live, oldest first: the base's own array until something is written.
-    private(set) var documents: [ServiceDocument]
-    /// The living instances that were never written, oldest first.
-    private(set) var unwritten: [UnwrittenInstance]
+    /// What lives, written or not: the base's own array until something changes.
+    private(set) var living: LivingServices<ServiceDocument>
     /// The changes so far, in order.
     private(set) var changes: [Change] = []
     /// Tasks that begin or end.
@@ -32,14 +31,6 @@ struct PendingState: Sendable {
     private var changedDetails: SessionDetails?
     private var nextBirth: UInt64 = 0
 
-    /// A living instance, written or not.
-    struct Instance: Sendable {
-        let service: UInt16
-        let birth: UInt64
-        let createdAt: Int64
-        let document: ServiceDocument?
-    }
-
     struct Change: Sendable {
         enum Kind: Sendable { case created, written, cleared, removed }
         let service: UInt16
@@ -47,8 +38,9 @@ struct PendingState: Sendable {
         let kind: Kind
     }
 
+    /// - Parameter unwritten: the instances that live and were never written, oldest first.
     init(
-        base: SessionRecord, unwritten: [UnwrittenInstance], catalog: ServiceCatalog, now: Int64,
+        base: SessionRecord, unwritten: [ServiceDocument], catalog: ServiceCatalog, now: Int64,
         memory: JourneyMemory? = nil
     ) {
         self.memory = memory
@@ -56,22 +48,9 @@ struct PendingState: Sendable {
         self.catalog = catalog
         self.now = now
         token = base.token
-        documents = base.services
-        self.unwritten = unwritten
-        // Nobody knows when a damaged one was created.
-        func isOver(_ document: ServiceDocument) -> Bool {
-            !document.isDamaged
-                && catalog.services[Int(document.service)].isOver(createdAt: document.createdAt, now: now)
-        }
-        for document in base.services {
-            nextBirth = max(nextBirth, document.birth + 1)
-            if isOver(document) { expired.append(document.service) }
-        }
-        if !expired.isEmpty { documents.removeAll(where: isOver) }
-        guard !unwritten.isEmpty else { return }
+        for document in base.services { nextBirth = max(nextBirth, document.birth + 1) }
         for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
-        self.unwritten.removeAll { catalog.services[Int($0.service)].isOver(createdAt: $0.createdAt, now: now) }
-        self.unwritten.sort { $0.birth < $1.birth }
+        (living, expired) = base.living(with: unwritten, catalog, now: now)
     }
 
     /// The revision of the next write.
@@ -88,34 +67,31 @@ struct PendingState: Sendable {
     /// Whether a user is attached to the session.
     var hasUser: Bool { (changedDetails.map(\.userID) ?? base.userID) != nil }
 
-    /// Everything that lives, oldest first.
-    var instances: [Instance] {
-        let written = documents.map {
-            Instance(service: $0.service, birth: $0.birth, createdAt: $0.createdAt, document: $0)
-        }
-        let others = unwritten.map {
-            Instance(service: $0.service, birth: $0.birth, createdAt: $0.createdAt, document: nil)
-        }
-        return (written + others).sorted { $0.birth < $1.birth }
+    /// The written documents, oldest first.
+    var documents: [ServiceDocument] {
+        living.instances.allSatisfy(\.isWritten) ? living.instances : living.instances.filter(\.isWritten)
     }
 
+    /// The living instances that were never written, oldest first.
+    var unwritten: [ServiceDocument] { living.instances.filter { !$0.isWritten } }
+
+    /// The document of a service; `nil` when it was never written.
     func document(of service: RegisteredService) -> ServiceDocument? {
-        for document in documents where document.service == service.index { return document }
-        return nil
+        living[service.index].flatMap { $0.isWritten ? $0 : nil }
     }
 
-    func isLive(_ service: RegisteredService) -> Bool {
-        documents.contains { $0.service == service.index } || unwritten.contains { $0.service == service.index }
-    }
+    func isLive(_ service: RegisteredService) -> Bool { living.isLive(service.index) }
 
     func etag(of service: RegisteredService) -> ServiceETag {
         document(of: service).map { ServiceETag(revision: $0.revision) } ?? .unwritten
     }
 
-    /// Creates the instance if there is none. Writes nothing.
+    /// The first use of a service makes its instance. Writes nothing.
     mutating func create(_ service: RegisteredService) {
         guard !isLive(service) else { return }
-        unwritten.append(bear(service))
+        living.add(ServiceDocument(unwritten: service, birth: nextBirth, createdAt: now))
+        changes.append(Change(service: service.index, birth: nextBirth, kind: .created))
+        nextBirth += 1
     }
 
     /// A write raises the revision even when the content stays the same, so that each writer gets an entity tag of its
@@ -132,24 +108,18 @@ struct PendingState: Sendable {
 
     /// Removes the instance, if one lives.
     mutating func remove(_ service: RegisteredService) {
-        let birth: UInt64
-        if let place = documents.firstIndex(where: { $0.service == service.index }) {
-            birth = documents.remove(at: place).birth
-        } else if let place = unwritten.firstIndex(where: { $0.service == service.index }) {
-            birth = unwritten.remove(at: place).birth
-        } else {
-            return
-        }
-        if base.document(of: service.index) != nil { isRecordChanged = true }
-        changes.append(Change(service: service.index, birth: birth, kind: .removed))
+        if let removed = living.remove(service.index) { note(removed) }
     }
 
     /// Removes the services for which `isLeaving` returns true, newest first.
     mutating func removeAll(where isLeaving: (RegisteredService) -> Bool = { _ in true }) {
-        for instance in instances.reversed() {
-            let service = catalog.services[Int(instance.service)]
-            if isLeaving(service) { remove(service) }
-        }
+        let removed = living.removeAll { isLeaving(catalog.services[Int($0.service)]) }
+        for instance in removed { note(instance) }
+    }
+
+    private mutating func note(_ removed: ServiceDocument) {
+        if base.document(of: removed.service) != nil { isRecordChanged = true }
+        changes.append(Change(service: removed.service, birth: removed.birth, kind: .removed))
     }
 
     /// Takes the documents that another process has committed, to tell what it has changed.
@@ -162,40 +132,20 @@ struct PendingState: Sendable {
         for former in base.services where !documents.contains(where: { $0.service == former.service }) {
             changes.append(Change(service: former.service, birth: former.birth, kind: .removed))
         }
-        self.documents = documents
+        living = LivingServices(documents)
     }
 
     private mutating func write(_ service: RegisteredService, _ bytes: [UInt8], as kind: Change.Kind) {
-        let birth: UInt64
-        if let place = documents.firstIndex(where: { $0.service == service.index }) {
-            let former = documents[place]
-            birth = former.birth
-            documents[place] = ServiceDocument(
-                service: service.index, birth: birth, revision: revision, createdAt: former.createdAt, updatedAt: now,
-                bytes: bytes)
-        } else {
-            let instance = takeUnwritten(service) ?? bear(service)
-            birth = instance.birth
-            // The exact capacity: the record keeps the array, and an array that grows by itself takes more memory.
-            documents.reserveCapacity(documents.count + 1)
-            documents.insert(
-                ServiceDocument(
-                    service: service.index, birth: birth, revision: revision, createdAt: instance.createdAt,
-                    updatedAt: now, bytes: bytes),
-                at: documents.firstIndex { $0.birth > birth } ?? documents.endIndex)
+        create(service)
+        var birth: UInt64 = 0
+        living.change(service.index) { [revision, now] document in
+            birth = document.birth
+            document = ServiceDocument(
+                service: service.index, birth: birth, revision: revision, createdAt: document.createdAt,
+                updatedAt: now, bytes: bytes)
         }
         changes.append(Change(service: service.index, birth: birth, kind: kind))
         isRecordChanged = true
-    }
-
-    private mutating func takeUnwritten(_ service: RegisteredService) -> UnwrittenInstance? {
-        unwritten.firstIndex { $0.service == service.index }.map { unwritten.remove(at: $0) }
-    }
-
-    private mutating func bear(_ service: RegisteredService) -> UnwrittenInstance {
-        defer { nextBirth += 1 }
-        changes.append(Change(service: service.index, birth: nextBirth, kind: .created))
-        return UnwrittenInstance(service: service.index, birth: nextBirth, createdAt: now)
     }
 
     /// Checks that the session does not become too large. One that already is may still change, but not grow.
@@ -223,11 +173,4 @@ struct PendingState: Sendable {
         if let changedDetails { commit.growth += changedDetails.writtenBytes - base.details.writtenBytes }
         return commit
     }
-}
-
-/// An instance that was read and never written. It lives in memory only.
-struct UnwrittenInstance: Sendable {
-    let service: UInt16
-    let birth: UInt64
-    let createdAt: Int64
 }

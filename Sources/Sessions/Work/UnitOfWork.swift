@@ -28,7 +28,7 @@ package final class UnitOfWork: Sendable {
     /// On the services of a session.
     convenience init(start: PendingState, catalog: ServiceCatalog) {
         // A damaged one is an error only for a caller that resolves it.
-        let readable = start.instances.filter { $0.document?.isDamaged != true }
+        let readable = start.living.instances.filter { !$0.isDamaged }
         self.init(catalog: catalog, living: readable.map { catalog.services[Int($0.service)] }) {
             (service) throws(SessionError) in
             guard let committed = try service.readable(start.document(of: service)) else { return nil }
