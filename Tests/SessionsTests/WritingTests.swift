@@ -150,6 +150,38 @@ import Testing
         #expect(try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session).etag.revision == 2)
     }
 
+    enum EndWithoutCommit: CaseIterable { case loses, throwsError, changesNothing, sessionIsGone, storeIsAway }
+
+    @Test(
+        "a session that is reserved for a unit of work is released when that ends without a commit",
+        arguments: EndWithoutCommit.allCases)
+    func released(_ end: EndWithoutCommit) async throws {
+        let store = StoreWrapper()
+        let fixture = try SessionsFixture(store: store)
+        let session = try await fixture.session()
+        let profile = try fixture.sessions.catalog.service(named: "profile")
+        store.beforeCommit.withLock { $0 = { _ throws(StoreError) in throw .conflict } }
+        store.beforeLoad.withLock {
+            $0 = { _ throws(StoreError) in
+                guard store.isReserved.withLock(\.self) == true else { return }
+                switch end {
+                case .sessionIsGone: _ = try await store.inner.end(session.id)
+                case .storeIsAway: throw .unavailable("away")
+                default: break
+                }
+            }
+        }
+        try? await session.transact(hasPrecedence: true) { pending in
+            if store.isReserved.withLock(\.self) == true {
+                if end == .throwsError { throw CancellationError() }
+                if end == .changesNothing { return }
+            }
+            pending.write(profile, Array(#"{"name":"Ada"}"#.utf8))
+        }
+        #expect(store.isReserved.withLock(\.self) == false)
+        store.letGo()
+    }
+
     @Test("who gave If-Match is told when another process wrote first, and not run again")
     func conflictWithCondition() async throws {
         let store = StoreWrapper()

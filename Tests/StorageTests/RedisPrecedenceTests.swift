@@ -92,13 +92,23 @@ import Testing
         // As a process does that has lost.
         #expect(try await two.load(id)?.record.revision == 2)
         try await two.commit(commit(3))
+        // Only the server that has reserved it gives it up.
+        try await two.reserve(id, for: 60_000)
+        one.release(id)
+        let early = await #expect(throws: StoreError.self) { try await one.commit(commit(4)) }
+        #expect(String(describing: early).contains("conflict"))
+        two.release(id)
+        _ = try await two.load(id)
+        _ = try await one.load(id)
+        try await one.commit(commit(4))
+        _ = try await two.load(id)
         // One that ends without having committed keeps nobody out for long.
         try await two.reserve(id)
         let start = ContinuousClock.now
         while true {
             do throws(StoreError) {
                 _ = try await one.load(id)
-                try await one.commit(commit(4))
+                try await one.commit(commit(5))
                 break
             } catch {
                 guard case .conflict = error, .now - start < .seconds(30) else { throw error }

@@ -128,7 +128,7 @@ extension Session.State {
             let most = session.environment.settings.maxConflictRetries * (work.hasPrecedence ? 8 : 1)
             guard case .conflict = failure, work.retries < most else { return (work, nil) }
             work.retries += 1
-            if work.hasPrecedence, work.retries > 1 { pipeline.needsPrecedence = true }
+            if work.hasReserved { pipeline.needsPrecedence = true }
             _ = pipeline.underWay.popFirst()
             pipeline.retrying.append(work)
         }

@@ -12,8 +12,8 @@ final class QueuedWork: @unchecked Sendable {
     let isLong: Bool
     /// Whether it must not keep losing against other processes, see ``SessionStore/reserve(_:)``.
     let hasPrecedence: Bool
-    /// Tells the caller, once: nil when the result of ``change`` holds, or the caller has the turn.
-    let conclude: @Sendable (SessionError?) -> Void
+    /// Tells the caller, see ``conclude(_:)``.
+    private let done: @Sendable (SessionError?) -> Void
     /// The next element of its list.
     fileprivate var next: QueuedWork?
     /// What it has made of the state; nil when it has not run, or it threw.
@@ -28,21 +28,29 @@ final class QueuedWork: @unchecked Sendable {
     var isWatched = false
     /// How often it lost against another process.
     var retries = 0
+    /// Whether the session is reserved for it before it runs again. Its commit ends the reservation.
+    var hasReserved: Bool { hasPrecedence && retries > 1 }
 
     init(
         in session: Session, isLong: Bool = false, hasPrecedence: Bool = false,
         _ change: (@Sendable (inout PendingState) -> Bool)?,
-        then conclude: @escaping @Sendable (SessionError?) -> Void
+        then done: @escaping @Sendable (SessionError?) -> Void
     ) {
         self.session = session
         self.isLong = isLong
         self.hasPrecedence = hasPrecedence
         self.change = change
-        self.conclude = conclude
+        self.done = done
     }
 
     /// Whether the caller needs the session to itself.
     var isExclusive: Bool { change == nil }
+
+    /// Tells the caller, once: nil when the result of ``change`` holds, or the caller has the turn.
+    func conclude(_ refusal: SessionError?) {
+        if hasReserved, refusal != nil || result?.record == nil { session.environment.store.release(session.id) }
+        done(refusal)
+    }
 
     /// Runs the unit of work.
     ///

@@ -99,6 +99,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// that must not keep losing. It can fail to; then the commit may lose again.
     func reserve(_ id: SessionID) async throws(StoreError)
 
+    /// Gives up what ``reserve(_:)`` has reserved: no commit comes. Waits for nothing.
+    func release(_ id: SessionID)
+
     /// Ends sessions whose retention after expiry is over.
     ///
     /// One call looks at some sessions and takes little time. The next call continues after them, round and round, so
@@ -143,6 +146,7 @@ extension SessionStore {
     package var isShared: Bool { false }
     package var generation: Int { 0 }
     package func reserve(_ id: SessionID) async throws(StoreError) {}
+    package func release(_ id: SessionID) {}
     package var trouble: String? { nil }
     package var refusal: String? { nil }
     package var documentBytes: DocumentBytes? { nil }

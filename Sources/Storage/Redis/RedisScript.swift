@@ -146,7 +146,7 @@ struct RedisScript: Sendable {
             """, needsRoom: false)
 
     /// Reserves a session for the commits of one process, until its next one. Arguments: what its nonces begin with,
-    /// and for how many milliseconds. Result: whether no other process has reserved it.
+    /// and for how many milliseconds: 0 gives up a reservation. Result: whether no other process has reserved it.
     static let reserve = RedisScript(
         now + """
             local key = KEYS[1]

@@ -281,12 +281,18 @@ extension RedisStore {
 
     package func reserve(_ id: SessionID) async throws(StoreError) { try await reserve(id, for: Self.reservation) }
 
+    package func release(_ id: SessionID) { send(reserving(id, for: 0)) }
+
     func reserve(_ id: SessionID, for milliseconds: Int) async throws(StoreError) {
         try gate.enter()
         defer { gate.leave() }
+        _ = try await ask(reserving(id, for: milliseconds))
+    }
+
+    private func reserving(_ id: SessionID, for milliseconds: Int) -> RedisRequest {
         var request = RedisRequest()
         request.call(.reserve, keys.session(id), .text(name), .text(String(milliseconds)))
-        _ = try await ask(request)
+        return request
     }
 
     /// For how many milliseconds a session is reserved: longer than reading and writing it take, and so short that

@@ -92,6 +92,12 @@ final class StoreWrapper: SessionStore {
         }
     }
 
+    /// Whether the session is reserved; false once it was given up.
+    let isReserved = Mutex<Bool?>(nil)
+
+    func reserve(_ id: SessionID) async throws(StoreError) { isReserved.withLock { $0 = true } }
+    func release(_ id: SessionID) { isReserved.withLock { $0 = false } }
+
     var replays: any ReplayStore { inner }
     var sessionCount: Int { inner.sessionCount }
     var documentBytes: DocumentBytes? { inner.documentBytes }
