@@ -117,4 +117,19 @@ struct ReplayTests {
         try await fixture.sessions.end(session)
         #expect(store.documentBytes?.stored == before)
     }
+
+    @Test("a key without a session that was free again is kept by its new place, not removed by its former one")
+    func freeAgain() {
+        var shelf = ReplayShelf()
+        func keep(_ key: String, now: Int64) {
+            let lone = LoneReplay(
+                id: Self.digest(key), fingerprint: Self.digest("request"), endsAt: now + 100, content: .response([]))
+            #expect(shelf.keep(lone, now: now, atMost: 6) == nil)
+        }
+        for key in ["a", "b", "c", "d", "e", "f"] { keep(key, now: 0) }
+        for key in ["f", "g", "h", "i", "j", "k"] { keep(key, now: 200) }
+        #expect(shelf.loneReplay(Self.digest("f"), now: 200) != nil)
+        keep("l", now: 200)
+        #expect(shelf.loneReplay(Self.digest("f"), now: 200) == nil)
+    }
 }

@@ -182,4 +182,37 @@ extension SessionStoreContract {
         #expect(try await store.replays.loneReplay(Self.digest("a"), now: 100) == nil)
         #expect(try await store.replays.loneReplay(Self.digest("d"), now: 100) == lone("d", "1"))
     }
+
+    @Test("a long response without a session counts as many keys as it has KiB", arguments: stores)
+    func longLoneReplays(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        func keep(_ key: String, bytes: Int = 10) async throws {
+            let lone = LoneReplay(
+                id: Self.digest(key), fingerprint: Self.digest("request"), endsAt: Self.replaysEnd,
+                content: .response([UInt8](repeating: 1, count: bytes)))
+            #expect(try await store.replays.keep(lone, now: 100, atMost: 10) == nil)
+        }
+        func isKept(_ key: String) async throws -> Bool {
+            try await store.replays.loneReplay(Self.digest(key), now: 100) != nil
+        }
+        func expectGone(_ key: String) async throws {
+            // A store may do that later.
+            for _ in 0..<1_000 where try await isKept(key) {}
+            #expect(try await !isKept(key))
+        }
+        try await keep("first")
+        try await keep("long", bytes: 8 << 10)
+        #expect(try await isKept("first"))
+        try await keep("next")
+        try await expectGone("first")
+        #expect(try await isKept("long"))
+        for key in 0..<9 { try await keep("\(key)") }
+        try await expectGone("long")
+        #expect(try await isKept("next"))
+        // The newest stays in any case.
+        try await keep("longest", bytes: 64 << 10)
+        try await expectGone("8")
+        #expect(try await isKept("longest"))
+    }
 }

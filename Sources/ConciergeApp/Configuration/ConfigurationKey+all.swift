@@ -254,7 +254,8 @@ extension ConfigurationKey {
             "How long the response to an `Idempotency-Key` is kept."),
         .init(
             "idempotency.max_entries", .integer(1...10_000_000), \.idempotency.maxEntries,
-            "Most remembered keys of requests that name no session, such as those that make one; the oldest go first."),
+            "Most remembered keys of requests that name no session, such as those that make one; the oldest go first. A "
+                + "response that is kept by itself counts as one more for each KiB."),
     ]
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

@@ -14,7 +14,8 @@ package final class Idempotency: Sendable {
     package struct Limits: Sendable {
         /// How long a response is kept.
         package var retention = Duration.seconds(24 * 3600)
-        /// The most keys of requests that name no session. Each session has limits of its own (``ReplayLimits``).
+        /// The most keys of requests that name no session, and about the most KiB of their responses
+        /// (``LoneReplay/Content/keys``). Each session has limits of its own (``ReplayLimits``).
         package var entries = 100_000
         /// Of a longer response (fields and body) only the key is kept, because it would displace many others: the
         /// request is not executed again, and has no replay.

@@ -6,6 +6,14 @@ package struct LoneReplay: Sendable, Equatable {
         case session(SessionID)
         /// Sealed.
         case response([UInt8])
+
+        /// How many keys it counts for, so that the most keys are also the most KiB of responses.
+        package var keys: Int {
+            switch self {
+            case .session: 1
+            case .response(let response): 1 + response.count / 1_024
+            }
+        }
     }
 
     package let id: ShortDigest
@@ -27,7 +35,7 @@ package struct OnceCreated: Sendable {
     package let replay: Replay
     /// The time of the request.
     package let now: Int64
-    /// The most lone replays that a store keeps; beyond that the oldest go.
+    /// The most keys that lone replays count for in a store; beyond that the oldest go.
     package let mostLone: Int
 
     package init(replay: Replay, now: Int64, mostLone: Int) {

@@ -2,10 +2,12 @@
 struct ReplayShelf: Sendable {
     private var ofSessions: [SessionID: [ShortDigest: [UInt8]]] = [:]
     private var lone: [ShortDigest: LoneReplay] = [:]
-    /// The ids of the lone ones, the oldest first, some of which have gone. They end in this order.
-    private var order: [ShortDigest] = []
+    /// The lone ones, the oldest first. They end in this order. A key that was free again has two places.
+    private var order: [(id: ShortDigest, endsAt: Int64, keys: Int)] = []
     /// Where `order` begins; the part before it is removed now and then.
     private var oldest = 0
+    /// How many keys `order` counts for.
+    private var keys = 0
 
     func response(_ id: ShortDigest, of session: SessionID) -> [UInt8]? { ofSessions[session]?[id] }
 
@@ -23,8 +25,9 @@ struct ReplayShelf: Sendable {
         removeEnded(now: now)
         if let other = loneReplay(replay.id, now: now) { return other }
         lone[replay.id] = replay
-        order.append(replay.id)
-        while order.count - oldest > limit { removeOldest() }
+        order.append((replay.id, replay.endsAt, replay.content.keys))
+        keys += replay.content.keys
+        while keys > limit, order.count - oldest > 1 { removeOldest() }
         return nil
     }
 
@@ -32,19 +35,23 @@ struct ReplayShelf: Sendable {
     mutating func take(_ id: ShortDigest) {
         lone[id] = nil
         // It is among the newest. Left in its place, it would take a later one of its id along.
-        if let place = order.lastIndex(of: id), place >= oldest { order.remove(at: place) }
+        if let place = order.lastIndex(where: { $0.id == id }), place >= oldest {
+            keys -= order.remove(at: place).keys
+        }
     }
 
     /// Each call adds one, so to remove a few keeps up.
     private mutating func removeEnded(now: Int64) {
         for _ in 0..<4 {
-            guard oldest < order.count, (lone[order[oldest]]?.endsAt ?? .min) <= now else { return }
+            guard oldest < order.count, order[oldest].endsAt <= now else { return }
             removeOldest()
         }
     }
 
     private mutating func removeOldest() {
-        lone[order[oldest]] = nil
+        let first = order[oldest]
+        if lone[first.id]?.endsAt == first.endsAt { lone[first.id] = nil }
+        keys -= first.keys
         oldest += 1
         guard oldest >= 64, oldest * 2 >= order.count else { return }
         order.removeFirst(oldest)

@@ -19,7 +19,7 @@ package protocol ReplayStore: AnyObject, Sendable {
 
     /// Keeps it, unless there is one of its id whose time is not over.
     ///
-    /// - Parameter limit: the most of them; beyond that the oldest go.
+    /// - Parameter limit: the most keys that all of them count for; beyond that the oldest go, never this one.
     /// - Returns: the other one.
     func keep(_ replay: LoneReplay, now: Int64, atMost limit: Int) async throws(StoreError) -> LoneReplay?
 }

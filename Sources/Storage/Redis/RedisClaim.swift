@@ -78,24 +78,31 @@ struct RedisClaim: Sendable, Equatable {
 /// The claims that this process has put into Redis, so that callers without a session cannot fill it.
 final class RedisClaims: Sendable {
     private struct State {
-        var ids: [ShortDigest] = []
-        /// The place of the oldest, once there are as many as there may be.
+        var claims: [(id: ShortDigest, keys: Int)] = []
+        /// Where `claims` begins; the part before it is removed now and then.
         var oldest = 0
+        /// How many keys they count for.
+        var keys = 0
     }
 
     private let state = Mutex(State())
 
-    /// - Returns: the one that has to go.
-    func add(_ id: ShortDigest, atMost limit: Int) -> ShortDigest? {
+    /// - Returns: those that have to go.
+    func add(_ claim: RedisClaim, atMost limit: Int) -> [ShortDigest] {
         state.withLock { state in
-            guard state.ids.count >= max(1, limit) else {
-                state.ids.append(id)
-                return nil
+            state.claims.append((claim.id, claim.content.keys))
+            state.keys += claim.content.keys
+            let first = state.oldest
+            while state.keys > limit, state.oldest < state.claims.count - 1 {
+                state.keys -= state.claims[state.oldest].keys
+                state.oldest += 1
             }
-            defer { state.oldest = (state.oldest + 1) % state.ids.count }
-            let oldest = state.ids[state.oldest]
-            state.ids[state.oldest] = id
-            return oldest
+            let gone = state.claims[first..<state.oldest].map(\.id)
+            if state.oldest * 2 >= state.claims.count {
+                state.claims.removeFirst(state.oldest)
+                state.oldest = 0
+            }
+            return gone
         }
     }
 }

@@ -106,7 +106,7 @@ extension RedisStore: ReplayStore {
         let found = try await ask(request)[0].bytes
         guard let found else {
             // So a server keeps no more of them in Redis than it may.
-            if let oldest = claims.add(claim.id, atMost: limit) {
+            for oldest in claims.add(claim, atMost: limit) {
                 send(RedisRequest("DEL", .text(keys.loneReplay(oldest))))
             }
             return nil

@@ -39,7 +39,7 @@ final class ReplayTable {
     private static let replaysByID = "CREATE UNIQUE INDEX replays_by_id ON replays (session, id);"
     private static let loneReplays = """
         CREATE TABLE lone_replays (                  -- those of requests that name no session: see LoneReplay
-            place       INTEGER PRIMARY KEY,
+            place       INTEGER PRIMARY KEY,         -- above that of the one before by the keys that it counts for
             id          BLOB    NOT NULL,
             fingerprint BLOB    NOT NULL,
             ends_at     INTEGER NOT NULL,
@@ -69,7 +69,10 @@ final class ReplayTable {
         deleteOfSession = try connection.prepare("DELETE FROM replays WHERE session = ?1")
         selectLone = try connection.prepare(LoneReplayRow.select)
         insertLone = try connection.prepare(
-            "REPLACE INTO lone_replays (id, fingerprint, ends_at, session, response) VALUES (?1, ?2, ?3, ?4, ?5)")
+            """
+            REPLACE INTO lone_replays (id, fingerprint, ends_at, session, response, place)
+            VALUES (?1, ?2, ?3, ?4, ?5, (SELECT coalesce(max(place), 0) FROM lone_replays) + ?6)
+            """)
         deleteClaim = try connection.prepare("DELETE FROM lone_replays WHERE id = ?1")
         deleteLone = try connection.prepare(
             "DELETE FROM lone_replays WHERE place <= (SELECT max(place) FROM lone_replays) - ?1")
@@ -117,6 +120,7 @@ final class ReplayTable {
         case .session(let id): try insertLone.bind(4, blob: id.bytes)
         case .response(let response): try insertLone.bind(5, blob: response)
         }
+        try insertLone.bind(6, Int64(replay.content.keys))
         try insertLone.run()
         try deleteLone.bind(1, Int64(limit))
         try deleteLone.run()
