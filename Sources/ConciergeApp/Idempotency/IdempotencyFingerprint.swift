@@ -114,8 +114,8 @@ package enum IdempotencyScope: Sendable, Equatable {
     /// A caller without a token, identified by its address and by what it says of itself: see
     /// ``SessionCaller/keyOwner(of:)``.
     case peer(String)
-    /// A caller with the key of the admin listener.
-    case administrator
+    /// A caller with the key of the admin listener, and the session whose responses the key is looked for among.
+    case administrator(SessionID?)
 
     func add(to hasher: inout PartsHasher) {
         switch self {
@@ -126,7 +126,9 @@ package enum IdempotencyScope: Sendable, Equatable {
         case .peer(let trace):
             hasher.add("peer")
             hasher.add(trace)
-        case .administrator: hasher.add("administrator")
+        case .administrator(let id):
+            hasher.add("administrator")
+            if let id { withUnsafeBytes(of: (id.high, id.low)) { hasher.add($0) } }
         }
     }
 }

@@ -19,4 +19,9 @@ package struct KeyOwner: Sendable {
         self.scope = scope
         self.place = place
     }
+
+    /// A caller with the key of the admin listener, whose request is about that session, or none.
+    static func administrator(_ session: Session?) -> KeyOwner {
+        KeyOwner(.administrator(session?.id), session.map { .session($0) } ?? .none)
+    }
 }

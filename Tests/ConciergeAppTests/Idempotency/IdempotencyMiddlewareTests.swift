@@ -95,6 +95,27 @@ struct IdempotencyMiddlewareTests {
         #expect(place.done == 1)
     }
 
+    @Test("an administrator's key for one session is another key for the next one, also while the first is worked on")
+    func administrator() async throws {
+        let gate = Gate()
+        let place = try IdempotentPlace(isAdministered: true) { request in
+            await gate.pass()
+            return HTTPResponse(.created, text: "made for \(request.fields["Caller"] ?? "")")
+        }
+        async let first = place.post("k", caller: "ada")
+        await gate.visit()
+        await #expect(throws: HTTPError.self) { try await place.post("k", caller: "ada") }
+        let other = try? await place.post("k", caller: "bob").text
+        gate.open()
+        #expect(other == "made for bob")
+        #expect(try await first.text == "made for ada")
+        for caller in ["ada", "bob"] {
+            let again = try await place.post("k", caller: caller)
+            #expect(again.isReplayed && again.text == "made for \(caller)")
+        }
+        #expect(place.done == 2)
+    }
+
     @Test("of many at once with one key, one is done")
     func race() async throws {
         let gate = Gate()

@@ -11,6 +11,7 @@ final class IdempotentPlace: Sendable {
     let sessions: Sessions
     let idempotency: Idempotency
     private let callers = Mutex<[String: Session]>([:])
+    private let isAdministered: Bool
     private let handler: Handler
     typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
     private let doneCount = Mutex(0)
@@ -19,11 +20,15 @@ final class IdempotentPlace: Sendable {
     var done: Int { doneCount.withLock { $0 } }
 
     /// The caller is whoever the field `Caller` names; "nobody" is refused.
+    ///
+    /// - Parameter isAdministered: whether the field names a session, and an administrator is the caller.
     init(
         limits: Idempotency.Limits = .init(), store: any SessionStore = MemoryStore(),
+        isAdministered: Bool = false,
         handler: @escaping Handler = { HTTPResponse(.created, text: "made \($0.id)") }
     ) throws {
         self.store = store
+        self.isAdministered = isAdministered
         self.handler = handler
         var settings = SessionSettings()
         settings.idleTimeout = 1 << 50
@@ -48,7 +53,8 @@ final class IdempotentPlace: Sendable {
             owner: { [self] request in
                 let caller = request.fields["Caller"] ?? "somebody"
                 if caller == "nobody" { throw HTTPError(.unauthorized, code: "unauthorized", detail: "Who are you?") }
-                return KeyOwner(.peer(caller), .session(try await session(of: caller)))
+                let session = try await session(of: caller)
+                return isAdministered ? .administrator(session) : KeyOwner(.peer(caller), .session(session))
             }, residentOwner: { _ in nil })
     }
 

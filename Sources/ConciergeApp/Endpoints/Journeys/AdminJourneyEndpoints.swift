@@ -27,7 +27,7 @@ struct AdminJourneyEndpoints: Sendable {
     /// The owner of an `Idempotency-Key`: responses are kept with the session that the path names.
     @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
         let namesSession = request.match.route?.pattern.parameterNames.contains("session") == true
-        return KeyOwner(.administrator, namesSession ? .session(try await session(request)) : .none)
+        return .administrator(namesSession ? try await session(request) : nil)
     }
 
     private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {

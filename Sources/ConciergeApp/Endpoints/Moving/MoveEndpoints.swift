@@ -34,7 +34,7 @@ struct MoveEndpoints: Sendable {
     private func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
         try RequestBody.requireType(of: request, among: Self.mediaTypes)
         let options = try Self.options(of: request)
-        return try await IdempotentPieces(idempotency: idempotency, scope: .administrator).respond(to: request) {
+        return try await IdempotentPieces(idempotency: idempotency, scope: .administrator(nil)).respond(to: request) {
             body in
             try await receive(&body, of: request, options.conflict, isTrial: options.isTrial)
         }

@@ -96,8 +96,8 @@ struct TaskEndpoints: Sendable {
     @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
         guard request.match.route?.pattern.parameterNames.contains("id") == true,
             let id = TaskID(request.parameter("id")), let session = try await sessions.session(id.session)
-        else { return KeyOwner(.administrator, .none) }
-        return KeyOwner(.administrator, .session(session))
+        else { return .administrator(nil) }
+        return .administrator(session)
     }
 
     private func id(of request: HTTPRequest) throws(TaskError) -> TaskID {
