@@ -8,8 +8,9 @@
 // free, and the time of an answer counts from when its request was due: one that had to wait for others to be answered
 // has waited. It ends after SECONDS, or after so many REQUESTS. Marks in REQUEST are replaced each time it is sent: `*`
 // by the next line of the file TOKENS, in its order, again and again; `~` by a line drawn at random; `########` by as
-// many digits, which are others each time. The lines are of one length. Prints the same line of JSON as wrk/report.lua,
-// with the 99.9th percentile and the worst.
+// many digits, which are others each time; `<one|two>` by the first word in the first round of the lines, by the second
+// word in the next round, and so on. The lines are of one length, and so are the words. Prints the same line of JSON as
+// wrk/report.lua, with the 99.9th percentile and the worst.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -36,10 +37,13 @@ typedef struct {
     char answer[most_answer];
 } connection;
 
-// What is sent, and the places in it of a token and of a number.
-static char message[16384], *token_place, *number_place;
+// What is sent, and the places in it of a token, of a number and of a word.
+static char message[16384], *token_place, *number_place, *word_place;
 static size_t message_length;
 static bool in_order;
+static char words[2][64];
+static size_t word_length;
+static int word;
 static const char *tokens, *next_token, *tokens_end;
 static size_t token_width;
 static uint64_t chance, number;
@@ -62,14 +66,20 @@ static void open_tokens(const char *path) {
 }
 
 static void prepare(void) {
-    static char request[sizeof message / 2];
-    size_t length = fread(request, 1, sizeof request, stdin);
+    static char request[sizeof message / 2 + 1];  // ends with a zero
+    size_t length = fread(request, 1, sizeof request - 1, stdin);
     char *end = message;
     for (const char *c = request; c < request + length; c++) {
         if (token_place == NULL && tokens != NULL && (*c == '*' || *c == '~')) {
             in_order = *c == '*';
             token_place = end;
             end += token_width;
+        } else if (*c == '<' && word_place == NULL && sscanf(c, "<%63[a-z0-9]|%63[a-z0-9]>", words[0], words[1]) == 2 &&
+                   strlen(words[0]) == strlen(words[1])) {
+            word_place = end;
+            word_length = strlen(words[0]);
+            end += word_length;
+            c += 2 * word_length + 2;
         } else {
             *end++ = *c;
         }
@@ -82,7 +92,10 @@ static void prepare(void) {
 static const char *choose_token(void) {
     const char *token = next_token;
     if (in_order) {
-        if ((next_token += token_width + 1) == tokens_end) next_token = tokens;
+        if ((next_token += token_width + 1) == tokens_end) {
+            next_token = tokens;
+            word = !word;
+        }
         return token;
     }
     // xorshift64
@@ -93,6 +106,7 @@ static const char *choose_token(void) {
 }
 
 static void send_next(connection *c, uint64_t due) {
+    if (word_place != NULL) memcpy(word_place, words[word], word_length);
     if (token_place != NULL) memcpy(token_place, choose_token(), token_width);
     if (number_place != NULL) {
         uint64_t rest = number++;
