@@ -5,7 +5,7 @@ struct InstanceTable {
         /// `order` counts the instances that this locator makes, from 1.
         case live(AnyInstance, order: Int)
     }
-    struct Entry: ServiceInstance {
+    struct Entry: LivingService {
         /// The index of the registration.
         let service: Int
         fileprivate(set) var slot: Slot

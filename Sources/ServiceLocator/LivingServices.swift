@@ -1,5 +1,5 @@
 /// An instance of a service in its scope: a Swift object of a locator, or the document of a session or a coordinator.
-package protocol ServiceInstance {
+package protocol LivingService {
     associatedtype Key: Equatable
     /// The service that it is an instance of. A scope has at most one instance of each.
     var service: Key { get }
@@ -11,7 +11,7 @@ package protocol ServiceInstance {
 /// youngest; a change, also to its default, keeps its place; once removed, the next use makes another one. Those that
 /// leave together leave newest first.
 @frozen
-package struct LivingServices<Instance: ServiceInstance> {
+package struct LivingServices<Instance: LivingService> {
     /// The oldest first.
     package private(set) var instances: [Instance]
 

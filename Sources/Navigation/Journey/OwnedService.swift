@@ -100,7 +100,7 @@ extension Journey {
     }
 }
 
-extension OwnedService: ServiceInstance {
+extension OwnedService: LivingService {
     /// The name of a service that a coordinator owns.
     package struct Key: Equatable {
         let coordinator: Int

@@ -1,7 +1,7 @@
 import ServiceLocator
 
 /// A living service of one session, and its committed state.
-package struct ServiceDocument: Sendable, ServiceInstance {
+package struct ServiceDocument: Sendable, LivingService {
     /// The service's index in the ``ServiceCatalog``. A store that outlives the process writes the name instead.
     package let service: UInt16
     /// Whether the store cannot read the bytes. Then ``bytes`` is empty, and the store keeps what it has until the
