@@ -1,5 +1,6 @@
 /// An instance of a service in its scope: a Swift object of a locator, or the document of a session or a coordinator.
-package protocol LivingService {
+public protocol LivingService {
+    /// What names a service in the scope.
     associatedtype Key: Equatable
     /// The service that it is an instance of. A scope has at most one instance of each.
     var service: Key { get }
@@ -11,29 +12,34 @@ package protocol LivingService {
 /// youngest; a change, also to its default, keeps its place; once removed, the next use makes another one. Those that
 /// leave together leave newest first.
 @frozen
-package struct LivingServices<Instance: LivingService> {
-    /// The oldest first.
-    package private(set) var instances: [Instance]
+public struct LivingServices<Instance: LivingService> {
+    @usableFromInline
+    var living: [Instance]
 
     /// - Parameter instances: the oldest first, at most one of each service.
     @inlinable
-    package init(_ instances: [Instance] = []) { self.instances = instances }
+    public init(_ instances: [Instance] = []) { living = instances }
+
+    /// The oldest first.
+    @inlinable
+    public var instances: [Instance] { living }
 
     /// The living instance of a service.
     @inlinable
-    package subscript(service: Instance.Key) -> Instance? { place(of: service).map { instances[$0] } }
+    public subscript(service: Instance.Key) -> Instance? { place(of: service).map { living[$0] } }
 
+    /// Whether an instance of a service lives.
     @inlinable
-    package func isLive(_ service: Instance.Key) -> Bool { place(of: service) != nil }
+    public func isLive(_ service: Instance.Key) -> Bool { place(of: service) != nil }
 
     /// Adds the instance that the first use of a service has made.
     ///
     /// - Parameter instance: of a service of which none lives.
     @inlinable
-    package mutating func add(_ instance: Instance) {
+    public mutating func add(_ instance: Instance) {
         // Exactly one place more: most arrays are kept, and one that grows by itself takes more memory.
-        instances.reserveCapacity(instances.count + 1)
-        instances.append(instance)
+        living.reserveCapacity(living.count + 1)
+        living.append(instance)
     }
 
     /// Changes the living instance of a service, which keeps its place.
@@ -41,17 +47,17 @@ package struct LivingServices<Instance: LivingService> {
     /// - Returns: whether there is one.
     @inlinable
     @discardableResult
-    package mutating func change(_ service: Instance.Key, _ change: (inout Instance) -> Void) -> Bool {
+    public mutating func change(_ service: Instance.Key, _ change: (inout Instance) -> Void) -> Bool {
         guard let place = place(of: service) else { return false }
-        change(&instances[place])
+        change(&living[place])
         return true
     }
 
     /// Removes the living instance of a service. The next use makes another one.
     @inlinable
     @discardableResult
-    package mutating func remove(_ service: Instance.Key) -> Instance? {
-        place(of: service).map { instances.remove(at: $0) }
+    public mutating func remove(_ service: Instance.Key) -> Instance? {
+        place(of: service).map { living.remove(at: $0) }
     }
 
     /// Removes the instances for which `isLeaving` returns true.
@@ -59,14 +65,14 @@ package struct LivingServices<Instance: LivingService> {
     /// - Returns: the newest first.
     @inlinable
     @discardableResult
-    package mutating func removeAll(where isLeaving: (Instance) -> Bool = { _ in true }) -> [Instance] {
-        guard instances.contains(where: isLeaving) else { return [] }
-        return instances.filter(isLeaving).reversed().compactMap { remove($0.service) }
+    public mutating func removeAll(where isLeaving: (Instance) -> Bool = { _ in true }) -> [Instance] {
+        guard living.contains(where: isLeaving) else { return [] }
+        return living.filter(isLeaving).reversed().compactMap { remove($0.service) }
     }
 
     @inlinable
     func place(of service: Instance.Key) -> Int? {
-        for place in instances.indices where instances[place].service == service { return place }
+        for place in living.indices where living[place].service == service { return place }
         return nil
     }
 }

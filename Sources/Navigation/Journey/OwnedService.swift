@@ -102,7 +102,7 @@ extension Journey {
 
 extension OwnedService: LivingService {
     /// The name of a service that a coordinator owns.
-    package struct Key: Equatable {
+    public struct Key: Equatable {
         let coordinator: Int
         let name: String
 
@@ -112,7 +112,8 @@ extension OwnedService: LivingService {
         }
     }
 
-    package var service: Key { Key(coordinator, name) }
+    /// Which service of which coordinator it is.
+    public var service: Key { Key(coordinator, name) }
 }
 
 extension LivingServices<OwnedService> {

@@ -17,7 +17,7 @@ final class QueuedWork: @unchecked Sendable {
     /// The next element of its list.
     fileprivate var next: QueuedWork?
     /// What it has made of the state; nil when it has not run, or it threw.
-    private(set) var result: WorkResult?
+    var result: WorkResult?
     /// Whether the store has done its part, or has none.
     var isFinished = false
     /// Why the store refused it.
@@ -54,17 +54,11 @@ final class QueuedWork: @unchecked Sendable {
 
     /// Runs the unit of work.
     ///
-    /// - Returns: nil when there is nothing to store.
-    /// - Throws: ``SessionError/sessionTooLarge(limit:)``.
-    func run(on start: consuming PendingState) throws(SessionError) -> SessionCommit? {
+    /// - Returns: false when it threw.
+    func run(on pending: inout PendingState) -> Bool {
         isFinished = false
         failure = nil
-        result = nil
-        guard let change, change(&start) else { return nil }
-        if start.isRecordChanged { try start.checkSize(limit: session.environment.settings.maxSessionSize) }
-        let commit = session.environment.commit(of: start)
-        result = WorkResult(pending: start, record: commit?.record, newFlows: commit?.newFlows ?? [])
-        return commit
+        return change?(&pending) ?? false
     }
 }
 
@@ -75,16 +69,16 @@ final class WorkResult: Sendable {
     let record: SessionRecord?
     let newFlows: [UsedFlow]
 
-    init(pending: consuming PendingState, record: SessionRecord?, newFlows: [UsedFlow]) {
+    init(pending: consuming PendingState, _ commit: SessionCommit?) {
         self.pending = pending
-        self.record = record
-        self.newFlows = newFlows
+        record = commit?.record
+        newFlows = commit?.newFlows ?? []
     }
 }
 
 extension SessionEnvironment {
     /// `nil` when there is nothing to store.
-    fileprivate func commit(of pending: borrowing PendingState) -> SessionCommit? {
+    func commit(of pending: borrowing PendingState) -> SessionCommit? {
         guard pending.isRecordChanged else { return nil }
         var commit = pending.commit()
         commit.newFlows = newFlows(in: commit, pending)

@@ -36,6 +36,20 @@ extension Session {
         if let refusal { throw refusal }
     }
 
+    /// Takes the turn for a unit that meets no other; ``endTurn()`` has to follow.
+    ///
+    /// - Returns: a copy of the state; `nil` when the unit has to queue.
+    func takeTurnAtOnce(isLong: Bool) throws(SessionError) -> PendingState? {
+        if isLong { return nil }
+        let now = environment.clock.now()
+        return try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            guard !state.isBusy, state.record.size < Self.largeSize else { return nil }
+            state.isWriting = true
+            return state.pending(environment.catalog, now: now)
+        }
+    }
+
     /// Runs a unit of work, or queues it.
     func begin(_ work: QueuedWork, isFirst: Bool = false) {
         let (turns, refusal) = state.withLock { state -> (Int?, SessionError?) in

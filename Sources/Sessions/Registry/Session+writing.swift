@@ -1,9 +1,10 @@
 extension Session {
     /// Makes the next state and commits it, all or nothing.
     ///
-    /// The units of work of one session run one after the other, each on the state that the previous one made. They
-    /// become visible when they are durable (``Pipeline``). If processes share the store, a unit can lose against
-    /// another process: then `body` runs again on the newer state.
+    /// The units of work of one session run one after the other, each on the state that the previous one made, and
+    /// become visible when they are durable. One that meets no other runs at once. It queues (``Pipeline``) when it
+    /// meets another, or when its commit takes time. If processes share the store, a unit can lose against another
+    /// process: then `body` runs again on the newer state.
     ///
     /// - Parameters:
     ///   - isLong: whether `body` may take long, whatever the size of the session.
@@ -17,23 +18,68 @@ extension Session {
         isLong: Bool = false, hasPrecedence: Bool = false, once: Once<Value>? = nil,
         _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
     ) {
+        var pending: PendingState
+        do {
+            guard let start = try takeTurnAtOnce(isLong: isLong) else {
+                return begin(queued(nil, isLong, hasPrecedence, once, body, done))
+            }
+            pending = start
+        } catch {
+            return done(.failure(error))
+        }
+        defer { endTurn() }
+        let value: Value
+        do {
+            value = try attempt(once, body, on: &pending)
+        } catch {
+            return done(.failure(error))
+        }
+        let commit = environment.commit(of: pending)
+        if let commit, environment.promptStore == nil {
+            let work = queued(value, isLong, hasPrecedence, once, body, done)
+            return submit(work, WorkResult(pending: consume pending, commit), commit)
+        }
+        if let commit, let failure = environment.promptStore?.commit(commit) {
+            return done(.failure(self.failure(failure)))
+        }
+        let (isFirstMemory, isWatched) = state.withLock { state in
+            (state.adopt(pending, commit?.record, environment), state.isWatched)
+        }
+        announce(pending, commit?.record, commit?.newFlows ?? [], isFirstMemory, isWatched: isWatched)
+        done(.success(value))
+    }
+
+    /// A unit that waits for its turn, or for its commit.
+    ///
+    /// - Parameter first: the result of its first run, if it has run.
+    private func queued<Value: Sendable>(
+        _ first: Value?, _ isLong: Bool, _ hasPrecedence: Bool, _ once: Once<Value>?,
+        _ body: @escaping @Sendable (inout PendingState) throws -> Value, _ done: @escaping Completion<Value>
+    ) -> QueuedWork {
         // The thread that has the session's turn writes to it, and it is read after the unit has ended.
-        nonisolated(unsafe) var result: Result<Value, any Error>?
-        begin(
-            QueuedWork(in: self, isLong: isLong, hasPrecedence: hasPrecedence) { [self] pending in
-                do {
-                    if let once { try pending.checkIsNew(once.id, in: self) }
-                    let value = try body(&pending)
-                    if let replay = once?.replay(value) { pending.replay = replay }
-                    result = .success(value)
-                    return true
-                } catch {
-                    result = .failure(error)
-                    return false
-                }
-            } then: { refusal in
-                done(refusal.map { .failure($0) } ?? result ?? .failure(SessionError.ended))
-            })
+        nonisolated(unsafe) var result = first.map { Result<Value, any Error>.success($0) }
+        return QueuedWork(in: self, isLong: isLong, hasPrecedence: hasPrecedence) { [self] pending in
+            do {
+                result = .success(try attempt(once, body, on: &pending))
+                return true
+            } catch {
+                result = .failure(error)
+                return false
+            }
+        } then: { refusal in
+            done(refusal.map { .failure($0) } ?? result ?? .failure(SessionError.ended))
+        }
+    }
+
+    /// Makes the next state.
+    private func attempt<Value>(
+        _ once: Once<Value>?, _ body: (inout PendingState) throws -> Value, on pending: inout PendingState
+    ) throws -> Value {
+        if let once { try pending.checkIsNew(once.id, in: self) }
+        let value = try body(&pending)
+        if let replay = once?.replay(value) { pending.replay = replay }
+        if pending.isRecordChanged { try pending.checkSize(limit: environment.settings.maxSessionSize) }
+        return value
     }
 
     /// Called with the result of a unit of work.
@@ -51,12 +97,21 @@ extension Session {
 
     /// Runs the unit of work that has the turn, and hands its commit to the store.
     func run(_ work: QueuedWork) {
-        let commit: SessionCommit?
         do {
-            commit = try work.run(on: pendingState { $0.pipeline?.head })
+            var pending = try pendingState { $0.pipeline?.head }
+            guard work.run(on: &pending) else { return submit(work, nil, nil) }
+            let commit = environment.commit(of: pending)
+            submit(work, WorkResult(pending: consume pending, commit), commit)
         } catch {
-            return work.conclude(error)
+            work.conclude(error)
         }
+    }
+
+    /// - Parameters:
+    ///   - result: what the unit has made; nil when it threw.
+    ///   - commit: nil when there is nothing to store.
+    private func submit(_ work: QueuedWork, _ result: WorkResult?, _ commit: SessionCommit?) {
+        work.result = result
         let usedAt = state.withLock { $0.submit(work) }
         guard let usedAt, var commit else { return publish() }
         commit.usedAt = usedAt
@@ -105,22 +160,27 @@ extension Session {
     private func tell(_ work: QueuedWork) {
         if let error = work.failure { return work.conclude(failure(error)) }
         if let result = work.result {
-            announce(result, work.isFirstMemory, isWatched: work.isWatched)
-            environment.makeRoom(near: result.pending.base.id)
+            announce(
+                result.pending, result.record, result.newFlows, work.isFirstMemory, isWatched: work.isWatched)
         }
         work.conclude(nil)
     }
 
     /// Tells observers and watchers what has become visible.
     @inline(__always)
-    private func announce(_ result: WorkResult, _ isFirstMemory: Bool, isWatched: Bool) {
-        if isFirstMemory { noteMemory(result.pending.base.id) }
-        if !result.newFlows.isEmpty { environment.knowFlows(result.newFlows) }
-        if !result.pending.taskChanges.isEmpty { environment.tasks.tell(result.pending.taskChanges) }
-        guard let record = result.record, isWatched || !environment.observers.isEmpty else { return }
-        let changes = result.pending.sessionChanges(environment)
-        environment.notify(record.id, changes, revision: record.revision)
-        if isWatched { tellWatchers(changes, record) }
+    private func announce(
+        _ pending: PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow], _ isFirstMemory: Bool,
+        isWatched: Bool
+    ) {
+        if isFirstMemory { noteMemory(pending.base.id) }
+        if !newFlows.isEmpty { environment.knowFlows(newFlows) }
+        if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
+        if let record, isWatched || !environment.observers.isEmpty {
+            let changes = pending.sessionChanges(environment)
+            environment.notify(record.id, changes, revision: record.revision)
+            if isWatched { tellWatchers(changes, record) }
+        }
+        environment.makeRoom(near: pending.base.id)
     }
 
     /// Why a unit of work failed whose commit the store refused.

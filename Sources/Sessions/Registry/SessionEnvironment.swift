@@ -7,6 +7,8 @@ final class SessionEnvironment: Sendable {
     let settings: SessionSettings
     let catalog: ServiceCatalog
     let store: any SessionStore
+    /// The store, if it has nothing to wait for.
+    let promptStore: (any PromptStore)?
     /// Whether the store is told when sessions were last used.
     let savesUses: Bool
     /// See ``SessionStore/isShared``.
@@ -43,6 +45,7 @@ final class SessionEnvironment: Sendable {
         self.registry = Mutex(WeakRegistry(registry: registry))
         self.catalog = catalog
         self.store = store
+        promptStore = store as? any PromptStore
         savesUses = store.outlivesProcess
         isShared = store.isShared
         self.clock = clock

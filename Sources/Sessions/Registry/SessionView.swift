@@ -103,6 +103,10 @@ extension Session {
     fileprivate func live(_ service: RegisteredService) {
         let now = environment.clock.now()
         state.withLock { state in
+            let isRead = state.unwritten.contains {
+                $0.service == service.index && !service.isOver(createdAt: $0.createdAt, now: now)
+            }
+            if isRead { return }
             let (living, expired) = state.record.living(with: state.unwritten, environment.catalog, now: now)
             guard !living.isLive(service.index) else { return }
             // Later than every living instance; removed ones do not matter.

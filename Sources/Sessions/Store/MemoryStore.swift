@@ -3,7 +3,7 @@ import Synchronization
 /// Keeps sessions in memory, for tests and trials. They end with the process.
 ///
 /// It shares the records of the resident sessions, so a session costs one dictionary entry here.
-package final class MemoryStore: SessionStore {
+package final class MemoryStore: PromptStore {
     /// One shard for each first byte of the second half of an id, which is random. So the order of this store is by the
     /// second half, then by the first.
     private let shards = Shards(count: 256) { [SessionID: StoredSession]() }
@@ -74,8 +74,12 @@ package final class MemoryStore: SessionStore {
     }
 
     package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        done(self.commit(commit))
+    }
+
+    package func commit(_ commit: SessionCommit) -> StoreError? {
         let id = commit.record.id
-        let failure: StoreError? = shards.withLock(place(of: id)) { sessions in
+        return shards.withLock(place(of: id)) { sessions in
             guard let place = sessions.index(forKey: id) else { return .gone }
             let current = sessions.values[place]
             guard current.record.revision == commit.replacedRevision else { return .conflict }
@@ -87,7 +91,6 @@ package final class MemoryStore: SessionStore {
             if let replays = commit.replays { shelf.withLock { $0.apply(replays, of: id) } }
             return nil
         }
-        done(failure)
     }
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {

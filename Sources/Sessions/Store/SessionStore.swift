@@ -247,3 +247,11 @@ package struct SessionUse: Sendable {
         self.usedAt = usedAt
     }
 }
+
+/// A store that has nothing to wait for.
+package protocol PromptStore: SessionStore {
+    /// Does what ``SessionStore/commit(_:then:)`` does.
+    ///
+    /// - Returns: nil when it is committed.
+    func commit(_ commit: SessionCommit) -> StoreError?
+}
