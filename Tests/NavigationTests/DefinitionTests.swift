@@ -7,7 +7,7 @@ struct DefinitionTests {
         "a data path begins with what it is a path in",
         arguments: [
             ("/profile/name", .service("profile"), "/name"), ("/event", .event, ""), ("/input/a~1b", .input, "/a~1b"),
-            ("/output/0", .output, "/0"), ("/now", .now, ""),
+            ("/output/0", .output, "/0"), ("/result", .result, ""), ("/now", .now, ""),
         ] as [(String, DataPath.Root, String)])
     func paths(text: String, root: DataPath.Root, rest: String) {
         #expect(DataPath(text)?.root == root)

@@ -50,6 +50,8 @@ package struct FlowUses: Sendable {
                     names.insert(JSONPointer(parsing: text)?.tokens.first ?? text)
                 } else if Self.keys.contains(key) {
                     names.insert(text)
+                } else if key == "call", let service = text.split(separator: "/").first {
+                    names.insert(String(service))
                 }
             }
             rest += (value.elements ?? []).map { (key, $0) }

@@ -75,6 +75,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case unknownState = "unknown_state"
     /// There is no such service.
     case unknownService = "unknown_service"
+    /// The service has no such command.
+    case unknownCommand = "unknown_command"
     /// There is no such guard in this flow.
     case unknownGuard = "unknown_guard"
     /// There is no such flow.
@@ -122,7 +124,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case undeclaredMember = "undeclared_member"
     /// A text looks like an expression, and is only a text.
     case textNotExpression = "text_not_expression"
-    /// The input does not fit the schema of the child flow.
+    /// The input does not fit the schema of the child flow or of the command.
     case inputMismatch = "input_mismatch"
     /// The guard contains itself.
     case guardCycle = "guard_cycle"

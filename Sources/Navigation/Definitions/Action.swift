@@ -10,6 +10,8 @@ public enum Action: Sendable {
     case clear(service: String)
     /// Removes the instance from the session; the next access makes a new one.
     case remove(service: String)
+    /// Runs a command of a service; its output is `/result` for the actions behind it in the same list.
+    case call(service: String, command: String, input: ValueTemplate?)
 
     /// The paths at which it needs values.
     var neededPaths: [DataPath] {
@@ -19,17 +21,18 @@ public enum Action: Sendable {
                 + (operation.path.built + (operation.from?.built ?? [])).flatMap(\.neededPaths)
         case .merge(let path, let value): (path.built + [value]).flatMap(\.neededPaths)
         case .clear, .remove: []
+        case .call(_, _, let input): input?.neededPaths ?? []
         }
     }
 }
 
 extension Action {
-    /// The service that is changed.
+    /// The service that is changed; of a command, the one that has it.
     var service: String {
         switch self {
         case .patch(let operation): operation.path.service ?? ""
         case .merge(let path, _): path.service ?? ""
-        case .clear(let service), .remove(let service): service
+        case .clear(let service), .remove(let service), .call(let service, _, _): service
         }
     }
 
@@ -38,7 +41,7 @@ extension Action {
         switch self {
         case .patch(let operation): operation.path
         case .merge(let path, _): path
-        case .clear, .remove: nil
+        case .clear, .remove, .call: nil
         }
     }
 }

@@ -110,6 +110,8 @@ public struct DataPath: Sendable, Equatable {
         case input
         /// The output of the child that has just ended.
         case output
+        /// The output of the command that an action before this one has called.
+        case result
         /// The `params` of the top frame.
         case frame
         /// The time of the step, in RFC 3339.
@@ -124,6 +126,7 @@ public struct DataPath: Sendable, Equatable {
             case "event": .event
             case "input": .input
             case "output": .output
+            case "result": .result
             case "frame": .frame
             case "now": .now
             default: .service(first)
@@ -163,5 +166,5 @@ public struct DataPath: Sendable, Equatable {
     static let pointerKey = "$pointer"
 
     /// Names that services cannot have, because they mean other documents in a path.
-    public static let reservedNames = ["event", "input", "output", "frame", "now"]
+    public static let reservedNames = ["event", "input", "output", "result", "frame", "now"]
 }

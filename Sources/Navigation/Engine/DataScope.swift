@@ -9,6 +9,8 @@ struct DataScope {
     var event: EventData
     let input: JSONDocument
     let output: JSONDocument?
+    /// The output of the last command that the list of actions has called.
+    var result: JSONDocument?
     /// The `params` of the frame.
     let frame: JSONDocument?
     let now: Int64
@@ -48,6 +50,7 @@ struct DataScope {
             }
         case .input: whole = input
         case .output: whole = output
+        case .result: whole = result
         case .frame: whole = frame
         case .now: whole = JSONDocument(Timestamp(millisecondsSince1970: now).description)
         }

@@ -4,8 +4,8 @@ import JSONDocument
 public enum JourneyRefusal: Error, Sendable, Equatable {
     /// Neither the screen nor a running flow accepts the event; `accepted` are the events that could be sent now.
     case eventNotAccepted(event: String, accepted: [String])
-    /// A guard, the `requires` of the next screen, or the stack does not allow the step. Pointers begin with a service,
-    /// `event` or `input`.
+    /// A guard, the `requires` of the next screen, the stack, or a command that an action calls refuses the step.
+    /// Pointers begin with a service, `event` or `input`; those of a command with whatever its input was made from.
     case guardNotMet([JSONViolation])
     /// The event's data does not fit the schema of the screen. Pointers are within the data.
     case eventDataInvalid([JSONViolation])

@@ -5,7 +5,7 @@ extension StepRun {
     mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) {
         guard !actions.isEmpty else { return }
         let keys = try keys()
-        let scope = try scope(of: coordinator)
+        var scope = try scope(of: coordinator)
         guard isLenient else {
             for action in actions { try scope.perform(action) }
             if let keys { try invalidate(since: keys) }
@@ -23,16 +23,17 @@ extension StepRun {
 }
 
 extension DataScope {
-    fileprivate func perform(_ action: Action) throws(JourneyRefusal) {
+    fileprivate mutating func perform(_ action: Action) throws(JourneyRefusal) {
         switch action {
         case .patch(let operation): try perform(operation)
         case .merge(let path, let template): try merge(template, into: try target(path))
         case .clear(let service): try renew(service, .cleared)
         case .remove(let service): try renew(service, .removed)
+        case .call(let service, let command, let input): result = try call(command, of: service, with: input)
         }
     }
 
-    private func renew(_ service: String, _ effect: ServiceChange.Effect) throws(JourneyRefusal) {
+    func renew(_ service: String, _ effect: ServiceChange.Effect) throws(JourneyRefusal) {
         guard services.renew(service, owner: owners.owner(of: service), effect) else { throw Self.noService(service) }
     }
 

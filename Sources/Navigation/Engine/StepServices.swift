@@ -112,6 +112,13 @@ final class StepServices {
         }
     }
 
+    /// Runs a command; the caller makes its changes.
+    func call(
+        _ command: String, of service: String, with input: JSONDocument?, seenBy owners: ServiceOwners
+    ) throws(CommandRefusal) -> CommandResult {
+        try source.call(command, of: service, with: input) { self.document(of: $0, owner: owners.owner(of: $0)) }
+    }
+
     /// The document of a service that nobody has written.
     func defaultDocument(of service: String) -> JSONDocument? { source.defaultDocument(of: service) }
 

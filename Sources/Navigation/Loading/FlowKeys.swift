@@ -85,6 +85,8 @@ package struct FlowKeys: Sendable {
     static let clear = FlowKeys(["clear": service], required: ["clear"])
     static let remove = FlowKeys(["remove": service], required: ["remove"])
     static let merge = FlowKeys(["merge": path, "value": [:]], required: ["merge", "value"])
+    static let call = FlowKeys(
+        ["call": ["type": "string", "pattern": "^[^/]+/[^/]+$"], "with": [:]], required: ["call"])
     /// Which of them an operation takes depends on `op`.
     static let operation = FlowKeys(
         ["op": choice(PatchOperation.Kind.self), "path": path, "value": [:], "from": path], required: ["op", "path"])
@@ -102,7 +104,8 @@ package struct FlowKeys: Sendable {
             ("flowTimeout", flowTimeout), ("migration", migration), ("screen", screen), ("back", back),
             ("choice", branchChoice), ("branch", branch), ("flow", childFlow), ("task", task), ("retry", retry),
             ("final", final), ("transition", transition), ("screenTimeout", screenTimeout), ("clear", clear),
-            ("remove", remove), ("merge", merge), ("operation", operation), ("rule", rule),
+            ("remove", remove), ("merge", merge), ("call", call), ("operation", operation),
+            ("rule", rule),
         ]
         let named: [(name: String, value: JSONDocument)] = [
             ("guard", ["anyOf": [["type": "string"], `guard`.schema()]]),
@@ -120,7 +123,10 @@ package struct FlowKeys: Sendable {
                     "if": ["required": ["op"]], "then": ref("operation"),
                     "else": [
                         "if": ["required": ["merge"]], "then": ref("merge"),
-                        "else": ["if": ["required": ["clear"]], "then": ref("clear"), "else": ref("remove")],
+                        "else": [
+                            "if": ["required": ["call"]], "then": ref("call"),
+                            "else": ["if": ["required": ["clear"]], "then": ref("clear"), "else": ref("remove")],
+                        ],
                     ],
                 ]
             ),

@@ -4,8 +4,11 @@ extension FlowReader {
     mutating func actions(
         _ key: String, in document: JSONDocument, at place: JSONPointer, _ context: DataContext
     ) -> [Action] {
-        (elements(key, in: document, at: place) ?? []).enumerated().compactMap { index, element in
-            readAction(element, at: place.appending(key).appending(index), context)
+        var context = context
+        return (elements(key, in: document, at: place) ?? []).enumerated().compactMap { index, element in
+            let action = readAction(element, at: place.appending(key).appending(index), context)
+            if element[member: "call"] != nil { context.result = output(of: action) }
+            return action
         }
     }
 
@@ -18,6 +21,7 @@ extension FlowReader {
         }
         if document[member: "op"] != nil { return readOperation(document, at: place, context).map { .patch($0) } }
         if document[member: "merge"] != nil { return readMerge(document, at: place, context) }
+        if document[member: "call"] != nil { return readCall(document, at: place, context) }
         for (key, keys) in [("clear", FlowKeys.clear), ("remove", .remove)] where document[member: key] != nil {
             checkKeys(of: document, at: place, allowed: keys.names, of: "an action with \(key)")
             guard let service = text(key, in: document, at: place),
@@ -31,8 +35,8 @@ extension FlowReader {
             return nil
         }
         report(
-            place, .missingKey, "an action has op with path, or merge with value, or clear, or remove",
-            guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "merge", "clear", "remove"]) }.first)
+            place, .missingKey, "an action has op with path, or merge with value, or clear, or remove, or call",
+            guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "merge", "clear", "remove", "call"]) }.first)
         return nil
     }
 

@@ -38,6 +38,7 @@ extension FlowReader {
         case .event: if case .shaped(let schema) = context.event { whole = schema } else { whole = nil }
         case .input: whole = inputSchema
         case .now: return ["type": "string", "minLength": 24, "maxLength": 24]
+        case .result: whole = context.result
         case .output, .frame: whole = nil
         }
         return whole.flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
@@ -56,35 +57,42 @@ extension FlowReader {
         guard path.built.isEmpty, let service = path.service, let schema = services[service]?.schema,
             let part = SchemaRoom(schema).schema(at: path.pointer)
         else { return }
-        checkValue(value, fits: part, at: place, context) {
+        checkValue(value, fits: part, at: place, context, .forbiddenValue) {
             "the schema of \(service) does not allow it at \(path.pointer)"
         }
     }
 
-    private mutating func checkValue(
+    /// Reports a value that can never fit a schema, with a code.
+    mutating func checkValue(
         _ value: ValueTemplate, fits schema: JSONDocument, at place: JSONPointer, _ context: DataContext,
-        _ complaint: () -> String
+        _ code: FlowProblemCode, _ complaint: () -> String
     ) {
         if case .literal(let literal) = value {
             guard let rule = try? JSONSchema(schema) else { return }
             for violation in rule.violations(in: literal) {
                 let part = violation.pointer.isEmpty ? "the value" : violation.pointer
-                report(place, .forbiddenValue, "\(complaint()): \(part) \(violation.detail)")
+                report(place, code, "\(complaint()): \(part) \(violation.detail)")
             }
             return
         }
         if case .object(let members) = value, SchemaOverlap.kinds(of: schema).contains(.object) {
             let before = problems.count
+            var misspelt: [String] = []
             for member in members {
                 let pointer = JSONPointer([member.name])
                 if SchemaRoom(schema).isForbidden(pointer) {
+                    let guess = SchemaRoom(schema).guess(for: pointer).map { String($0.dropFirst()) }
                     report(
-                        place.appending(member.name), .forbiddenValue,
-                        "\(complaint()): there is no room for \(pointer)",
-                        guess: SchemaRoom(schema).guess(for: pointer).map { String($0.dropFirst()) })
+                        place.appending(member.name), code, "\(complaint()): there is no room for \(pointer)",
+                        guess: guess)
+                    if let guess { misspelt.append(guess) }
                 } else if let part = SchemaRoom(schema).schema(at: pointer) {
-                    checkValue(member.value, fits: part, at: place.appending(member.name), context, complaint)
+                    checkValue(member.value, fits: part, at: place.appending(member.name), context, code, complaint)
                 }
+            }
+            for name in schema[member: "required"]?.elements?.compactMap(\.string) ?? []
+            where !misspelt.contains(name) && !members.contains(where: { $0.name == name }) {
+                report(place, code, "\(complaint()): \(JSONPointer([name])) is required")
             }
             if problems.count > before { return }
         }
@@ -92,7 +100,7 @@ extension FlowReader {
         guard SchemaOverlap.isEmpty(made, schema) else { return }
         let (found, allowed) = (SchemaOverlap.kinds(of: made), SchemaOverlap.kinds(of: schema))
         report(
-            place, .forbiddenValue,
+            place, code,
             found.isDisjoint(with: allowed)
                 ? "\(complaint()): the value is \(found.phrase), and must be \(allowed.phrase)"
                 : "\(complaint()): no value that this makes fits")
@@ -232,7 +240,7 @@ extension FlowReader {
         switch path.root {
         case .service, .input, .now: return false
         case .event: if case .maybe = context.event { return true } else { return false }
-        case .output, .frame: return true
+        case .output, .result, .frame: return true
         }
     }
 

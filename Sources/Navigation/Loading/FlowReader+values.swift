@@ -57,7 +57,7 @@ extension FlowReader {
             report(
                 place, .badPointer,
                 "\"\(text)\" is not a path; a path begins with \"/\" and a service, \"event\", \"input\", \"output\", "
-                    + "\"frame\" or \"now\"")
+                    + "\"result\", \"frame\" or \"now\"")
             return nil
         }
         switch path.root {
@@ -78,6 +78,12 @@ extension FlowReader {
         case .input: checkRoom(for: path, in: inputSchema, at: place, of: "the flow's input", isClosed: true)
         case .output:
             if !context.hasOutput { report(place, .valueNever, "no child flow has ended here") }
+        case .result:
+            if let schema = context.result {
+                checkRoom(for: path, in: schema, at: place, of: "the command's output", isClosed: true)
+            } else {
+                report(place, .valueNever, "no action before this one calls a command")
+            }
         case .frame: break
         case .now:
             if !path.pointer.tokens.isEmpty { report(place, .valueNever, "now is a text, with nothing in it") }

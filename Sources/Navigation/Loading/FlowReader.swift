@@ -126,7 +126,8 @@ struct FlowReader {
                 let place = place.appending("states").appending(old)
                 if let new = state(new, at: place) { states[old] = new.name }
             }
-            let patch = actions("patch", in: migration, at: place, DataContext(event: .never, hasOutput: false))
+            let patch = actions(
+                "patch", in: migration, at: place, DataContext(event: .never, hasOutput: false, mayCall: false))
             guard let from = migration[member: "from"] else {
                 report(place, .missingKey, "from is missing: the version that the migration begins at")
                 continue
@@ -143,6 +144,10 @@ struct DataContext {
     var event: Event
     /// Whether a child may just have ended.
     var hasOutput: Bool
+    /// The schema of what the last command has returned; nil where none was called before.
+    var result: JSONDocument?
+    /// Whether actions may call commands.
+    var mayCall = true
 
     enum Event {
         case never

@@ -101,4 +101,11 @@ struct ScratchServices: ServiceDocuments {
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation] {
         source.violations(of: document, in: service)
     }
+
+    func call(
+        _ command: String, of service: String, with input: JSONDocument?,
+        reading document: @escaping (String) -> JSONDocument?
+    ) throws(CommandRefusal) -> CommandResult {
+        try source.call(command, of: service, with: input, reading: document)
+    }
 }

@@ -29,6 +29,21 @@ public protocol ServiceDocuments {
 
     /// Why a document cannot be the state of a service, with pointers within the document; empty when it can.
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation]
+
+    /// Runs a command of a service. It changes nothing itself: its changes are returned, and the engine makes them part
+    /// of the step, for the coordinator that owns the service or for the session.
+    ///
+    /// A step may run it and then be undone or made again, so a command must have no other effects.
+    ///
+    /// - Parameters:
+    ///   - input: nil when the action gives none. It has not been checked against the command's schema.
+    ///   - document: the state of a service as the coordinator that calls has it in the step; nil when there is no such
+    ///     service. To be asked only until the command returns.
+    /// - Throws: ``CommandRefusal``, also for a command that is not there and for an input that does not fit.
+    func call(
+        _ command: String, of service: String, with input: JSONDocument?,
+        reading document: @escaping (String) -> JSONDocument?
+    ) throws(CommandRefusal) -> CommandResult
 }
 
 extension ServiceDocuments {
@@ -46,6 +61,14 @@ extension ServiceDocuments {
 
     /// No patch is known.
     public func isPatched(_ patch: ServicePatch) -> Bool { false }
+
+    /// There are no commands.
+    public func call(
+        _ command: String, of service: String, with input: JSONDocument?,
+        reading document: @escaping (String) -> JSONDocument?
+    ) throws(CommandRefusal) -> CommandResult {
+        throw CommandRefusal([JSONViolation(pointer: "", detail: "has no command \"\(command)\"")])
+    }
 }
 
 /// A change of one service by a step.
@@ -80,19 +103,23 @@ public struct ServiceDirectory: Sendable {
         public let name: String
         /// The JSON Schema (draft 7) of its state; nil when it has none.
         public let schema: JSONDocument?
-        /// Whether flows may only read it, such as the signed-in user.
+        /// Whether actions may not write it, such as the signed-in user. Its commands may be called.
         public let isReadOnly: Bool
         /// Whether to warn of a flow that alone writes it and does not own it.
         public let isOwnable: Bool
+        /// What its code does when it is called.
+        public let commands: [ServiceCommand]
 
         /// A service that flows may use.
         public init(
-            name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false, isOwnable: Bool = false
+            name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false, isOwnable: Bool = false,
+            commands: [ServiceCommand] = []
         ) {
-            self.isOwnable = isOwnable
             self.name = name
             self.schema = schema
             self.isReadOnly = isReadOnly
+            self.isOwnable = isOwnable
+            self.commands = commands
         }
     }
 

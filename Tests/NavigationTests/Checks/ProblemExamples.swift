@@ -159,6 +159,77 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         .init(
             .unknownService, "/states/a/on/go/actions/0/value/$from", guess: "profile",
             action(#"{"op": "add", "path": "/quote/text", "value": {"$from": "/profiel/name"}}"#)),
+        .init(.badValue, "/states/a/on/go/actions/0/call", action(#"{"call": "cart"}"#)),
+        .init(.badValue, "/states/a/on/go/actions/0/call", action(#"{"call": "cart/add/one"}"#)),
+        .init(.badValue, "/states/a/on/go/actions/0/call", action(#"{"call": "cart/sync"}"#)),
+        .init(.wrongType, "/states/a/on/go/actions/0/call", action(#"{"call": ["cart", "add"]}"#)),
+        .init(
+            .badValue, "/migrations/0/patch/0",
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""in_flight": "migrate", "migrations": [{"from": 1, "patch": [{"call": "cart/empty"}]}]"#, version: 2)),
+        .init(
+            .unknownKey, "/states/a/on/go/actions/0/wiht", guess: "with",
+            action(#"{"call": "cart/add", "wiht": {"id": "low", "count": 1}}"#)),
+        .init(.missingKey, "/states/a/on/go/actions/0", guess: "call", action(#"{"cal": "cart/empty"}"#)),
+        .init(.missingKey, "/states/a/on/go/actions/0", action(#"{"call": "cart/add"}"#)),
+        .init(
+            .unknownService, "/states/a/on/go/actions/0/call", guess: "cart/empty", action(#"{"call": "crat/empty"}"#)),
+        .init(
+            .unknownCommand, "/states/a/on/go/actions/0/call", guess: "cart/empty", action(#"{"call": "cart/empt"}"#)),
+        .init(.unknownCommand, "/states/a/on/go/actions/0/call", action(#"{"call": "quote/empty"}"#)),
+        .init(.inputMismatch, "/states/a/on/go/actions/0/with", action(#"{"call": "cart/empty", "with": {}}"#)),
+        .init(
+            .inputMismatch, "/states/a/on/go/actions/0/with", action(#"{"call": "cart/add", "with": {"id": "low"}}"#)),
+        .init(
+            .inputMismatch, "/states/a/on/go/actions/0/with",
+            action(#"{"call": "cart/add", "with": {"id": {"$from": "/now"}}}"#)),
+        .init(
+            .inputMismatch, "/states/a/on/go/actions/0/with/count",
+            action(#"{"call": "cart/add", "with": {"id": "low", "count": {"$from": "/quote/text"}}}"#)),
+        .init(
+            .inputMismatch, "/states/a/on/go/actions/0/with/cuont", guess: "count",
+            action(#"{"call": "cart/add", "with": {"id": {"$from": "/now"}, "cuont": 1}}"#)),
+        .init(
+            .inputMismatch, "/states/a/on/go/actions/0/with",
+            action(#"{"call": "cart/add", "with": {"$from": "/quote/text"}}"#)),
+        .init(
+            .inputMismatch, "/states/a/on/go/actions/0/with",
+            screen(
+                #"{"actions": [{"call": "cart/add", "with": {"$from": "/event"}}]}"#,
+                #""accepts": {"go": {"type": "object", "additionalProperties": false, "properties": {"id": {}}}}"#)),
+        .init(
+            .unknownService, "/states/a/on/go/actions/0/with/id/$from", guess: "quote",
+            action(#"{"call": "cart/add", "with": {"id": {"$from": "/qoute/text"}, "count": 1}}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/actions/0/value/$from",
+            action(
+                #"{"op": "add", "path": "/memo/n", "value": {"$from": "/result"}}, {"call": "cart/reset"}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/actions/1/value/$from",
+            action(
+                #"{"call": "cart/empty"}, {"op": "add", "path": "/memo/n", "value": {"$from": "/result"}}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/actions/1/value/$from", guess: "/result/total",
+            action(
+                #"{"call": "cart/add", "with": {"id": "low", "count": 1}}, {"op": "add", "path": "/memo/n", "value": {"$from": "/result/totl"}}"#
+            )),
+        .init(
+            .valueNever, "/states/a/on/go/params/n/$from",
+            screen(
+                #"{"target": "a", "actions": [{"call": "cart/reset"}], "params": {"n": {"$from": "/result"}}}"#)),
+        .init(
+            .valueNever, "/states/a/exit/0/value/$from",
+            screen(
+                #"{"target": "a", "actions": [{"call": "cart/reset"}]}"#,
+                #""exit": [{"op": "add", "path": "/memo/n", "value": {"$from": "/result"}}]"#)),
+        .init(
+            .forbiddenValue, "/states/a/on/go/actions/1/value",
+            action(
+                #"{"call": "cart/add", "with": {"id": "low", "count": 1}}, {"op": "add", "path": "/quote/text", "value": {"$from": "/result/total"}}"#
+            )),
+        .init(
+            .badPointer, "/states/a/on/go/actions/0/path", action(#"{"op": "add", "path": "/result/x", "value": 1}"#)),
         .init(
             .unknownGuard, "/states/a/on/go/guard", guess: "named",
             flow(

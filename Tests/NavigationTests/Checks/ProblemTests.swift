@@ -32,6 +32,37 @@ struct ProblemTests {
         #expect(catalog?.flow("wizard")?.state("page1")?.screen?.name == "Page")
     }
 
+    @Test("a flow that calls commands as they are has none, and one with several mistakes has one for each")
+    func calls() {
+        func flow(_ actions: String) -> String {
+            #"{"id": "f", "version": 1, "initial": "a", "owns": ["cart"], "states": {"a": {"on": {"go": {"actions": [\#(actions)]}}}}}"#
+        }
+        let good = flow(
+            #"{"call": "cart/add", "with": {"id": {"$from": "/event/id"}, "count": 1}}, {"op": "add", "path": "/cart/total", "value": {"$from": "/result/total"}}, {"call": "cart/reset"}, {"op": "add", "path": "/limits/n", "value": {"$from": "/result/anything"}}"#
+        )
+        #expect(problems([good]).problems == [])
+        // What follows a command that is not known is not reported, because its output is not known.
+        let bad = flow(
+            #"{"call": "cart/ad", "with": 7}, {"op": "add", "path": "/limits/n", "value": {"$from": "/result/x"}}, {"call": "cart/add", "with": {"tags": {"$from": "/now"}}}"#
+        )
+        #expect(
+            problems([bad]).problems.map(\.description) == [
+                #"0.json: error: /states/a/on/go/actions/0/call unknown_command: cart has no command "ad"; it has add, empty, reset and sync; did you mean "cart/add"?"#,
+                #"0.json: error: /states/a/on/go/actions/2/with/tags input_mismatch: cart/add does not take it: the value is a text, and must be a list"#,
+                #"0.json: error: /states/a/on/go/actions/2/with input_mismatch: cart/add does not take it: /id is required"#,
+                #"0.json: error: /states/a/on/go/actions/2/with input_mismatch: cart/add does not take it: /count is required"#,
+            ])
+    }
+
+    @Test("a flow that calls commands of a service uses it")
+    func callsShare() {
+        func flow(_ id: String) -> String {
+            #"{"id": "\#(id)", "version": 1, "initial": "a", "states": {"a": {"on": {"go": {"actions": [{"call": "cart/empty"}]}}}}}"#
+        }
+        #expect(problems([flow("f")]).problems.map(\.code) == [.sharedData])
+        #expect(problems([flow("f"), flow("g")]).problems == [])
+    }
+
     @Test("all problems of all files are found at once, in the order of the files")
     func all() {
         let bad =

@@ -446,6 +446,17 @@ private struct FlagServices: ServiceDocuments {
     func defaultDocument(of service: String) -> JSONDocument? { Self.defaults[service] }
 
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation] { [] }
+
+    func call(
+        _ command: String, of service: String, with input: JSONDocument?,
+        reading document: @escaping (String) -> JSONDocument?
+    ) throws(CommandRefusal) -> CommandResult {
+        guard let flag = input?[member: "flag"]?.string, let was = document(service)?[member: flag]?.bool,
+            let state = Self.setting(flag, !was, in: document(service))
+        else { throw CommandRefusal([]) }
+        return CommandResult(
+            output: JSONDocument(was), changes: [ServiceChange(service: service, effect: .written(state))])
+    }
 }
 
 extension TraceEvent {

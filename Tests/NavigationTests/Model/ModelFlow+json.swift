@@ -3,7 +3,11 @@ import Navigation
 
 extension ModelFlow {
     /// The services that the files name.
-    static let directory = ServiceDirectory(["d", "k", "log"].map { ServiceDirectory.Entry(name: $0) })
+    static let directory = ServiceDirectory(
+        ["d", "k", "log"].map {
+            ServiceDirectory.Entry(
+                name: $0, commands: [ServiceCommand(name: "turn", input: ["required": ["flag"]])])
+        })
 
     /// The flow as a file.
     func json(among flows: [ModelFlow]) -> JSONDocument {
@@ -93,25 +97,29 @@ extension ModelFlow {
 
     private static func json(_ effects: [Effect]) -> JSONDocument {
         JSONDocument(
-            effects.map { effect in
+            effects.flatMap { effect -> [JSONDocument] in
                 switch effect {
                 case .set(let flag, let value):
-                    ["op": "replace", "path": path(of: flag), "value": JSONDocument(value)]
+                    [["op": "replace", "path": path(of: flag), "value": JSONDocument(value)]]
                 case .take(let flag):
-                    [
-                        "op": "replace", "path": path(of: flag),
-                        "value": ["$from": "/output/flag", "default": false],
-                    ]
-                case .clear(let service): ["clear": JSONDocument(service)]
-                case .remove(let service): ["remove": JSONDocument(service)]
+                    [["op": "replace", "path": path(of: flag), "value": ["$from": "/output/flag", "default": false]]]
+                case .clear(let service): [["clear": JSONDocument(service)]]
+                case .remove(let service): [["remove": JSONDocument(service)]]
                 case .reckon:
                     [
-                        "merge": "/k",
-                        "value": [
-                            "n": ["$if": [["is": "/d/a"], ["$add": [["$count": "ab"], 1.5]], ["$concat": ["?"]]]]
-                        ],
+                        [
+                            "merge": "/k",
+                            "value": [
+                                "n": ["$if": [["is": "/d/a"], ["$add": [["$count": "ab"], 1.5]], ["$concat": ["?"]]]]
+                            ],
+                        ]
                     ]
-                case .note(let word): ["op": "add", "path": "/log/notes/-", "value": JSONDocument(word)]
+                case .turn(let flag):
+                    [
+                        ["call": JSONDocument("\(service(of: flag))/turn"), "with": ["flag": JSONDocument(flag)]],
+                        ["op": "replace", "path": path(of: "c"), "value": ["$from": "/result"]],
+                    ]
+                case .note(let word): [["op": "add", "path": "/log/notes/-", "value": JSONDocument(word)]]
                 }
             })
     }

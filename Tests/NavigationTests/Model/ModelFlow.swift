@@ -89,6 +89,8 @@ struct ModelFlow {
         case take(String)
         case clear(String)
         case remove(String)
+        /// Calls the command that turns a flag over, and sets `c` to what it was.
+        case turn(String)
         /// Adds a word to a list, which shows what was done in which order.
         case note(String)
     }

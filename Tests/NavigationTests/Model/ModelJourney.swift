@@ -618,6 +618,10 @@ struct ModelJourney {
             case .set(let flag, let value): set(flag, value, coordinator)
             case .reckon: set("n", read("a", coordinator), coordinator)
             case .take(let flag): set(flag, output ?? false, coordinator)
+            case .turn(let flag):
+                let was = read(flag, coordinator)
+                set(flag, !was, coordinator)
+                set("c", was, coordinator)
             case .clear(let service):
                 // Nothing is made to be cleared.
                 guard let owner = owner(of: service, seenBy: coordinator) else {

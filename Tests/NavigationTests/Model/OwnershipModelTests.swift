@@ -20,6 +20,21 @@ struct OwnershipModelTests {
         }
         func violations(of document: JSONDocument, in service: String) -> [JSONViolation] { [] }
 
+        /// `move` adds a number to that of the next service, and clears or removes its own.
+        func call(
+            _ command: String, of service: String, with input: JSONDocument?,
+            reading document: @escaping (String) -> JSONDocument?
+        ) throws(CommandRefusal) -> CommandResult {
+            let next = OwnershipModelTests.next(service)
+            let sum = [service, next].compactMap { document($0)?[member: "n"]?.int }.reduce(0, +)
+            return CommandResult(
+                output: JSONDocument(sum),
+                changes: [
+                    ServiceChange(service: service, effect: input == true ? .cleared : .removed),
+                    ServiceChange(service: next, effect: .written(["n": JSONDocument(sum)])),
+                ])
+        }
+
         mutating func perform(_ changes: [ServiceChange]) {
             for change in changes {
                 switch change.effect {
@@ -28,6 +43,11 @@ struct OwnershipModelTests {
                 }
             }
         }
+    }
+
+    private static func next(_ service: String) -> String {
+        let place = services.firstIndex(of: service) ?? 0
+        return services[(place + 1) % services.count]
     }
 
     /// A coordinator: what it owns, and what has been written of that.
@@ -49,6 +69,15 @@ struct OwnershipModelTests {
                     value: ["actions": [["op": "replace", "path": path, "value": ["$from": "/event/n"]]]]
                 ), (name: "clear_\(service)", value: ["actions": [["clear": JSONDocument(service)]]]),
                 (name: "remove_\(service)", value: ["actions": [["remove": JSONDocument(service)]]]),
+                (
+                    name: "move_\(service)",
+                    value: [
+                        "actions": [
+                            ["call": JSONDocument("\(service)/move"), "with": JSONDocument(level % 2 == 0)],
+                            ["op": "test", "path": JSONDocument("/\(next(service))/n"), "value": ["$from": "/result"]],
+                        ]
+                    ]
+                ),
             ]
         }
         let next = JSONDocument("f\((level + 1) % depth)")
@@ -72,12 +101,26 @@ struct OwnershipModelTests {
         let files = owned.indices.map {
             FlowFile(name: "f\($0).json", bytes: Self.flow($0, owns: owned[$0]).serialized())
         }
-        let directory = ServiceDirectory(Self.services.map { ServiceDirectory.Entry(name: $0) })
+        let directory = ServiceDirectory(
+            Self.services.map {
+                ServiceDirectory.Entry(name: $0, commands: [ServiceCommand(name: "move", input: ["type": "boolean"])])
+            })
         let loaded = FlowLoader(services: directory).load(files)
         let engine = FlowEngine(catalog: try #require(loaded.catalog, "\(loaded.problems)"))
         var services = Numbers()
         var session: [String: Int] = [:]
         var scopes: [Scope] = []
+        func value(of service: String) -> Int {
+            let scope = scopes.last { $0.owns.contains(service) }
+            return scope.map { $0.values[service] ?? 0 } ?? session[service] ?? 0
+        }
+        func set(_ service: String, _ value: Int?) {
+            if let place = scopes.lastIndex(where: { $0.owns.contains(service) }) {
+                scopes[place].values[service] = value
+            } else {
+                session[service] = value
+            }
+        }
         var journey: Journey?
         for number in 0..<100 {
             guard let current = journey, current.isActive else {
@@ -87,7 +130,7 @@ struct OwnershipModelTests {
             }
             let service = try #require(Self.services.randomElement(using: &generator))
             let verb = try #require(
-                ["set", "set", "clear", "remove", "child", "end", "back"].randomElement(using: &generator))
+                ["set", "set", "clear", "remove", "move", "child", "end", "back"].randomElement(using: &generator))
             if verb == "child", scopes.count > 6 { continue }
             if verb == "back", scopes.count == 1 { continue }
             let event = ["child", "end", "back"].contains(verb) ? verb : "\(verb)_\(service)"
@@ -100,13 +143,11 @@ struct OwnershipModelTests {
             switch verb {
             case "child": scopes.append(Scope(owns: owned[scopes.count % Self.depth]))
             case "end", "back": scopes.removeLast()
-            default:
-                let value = verb == "set" ? number : nil
-                if let place = scopes.lastIndex(where: { $0.owns.contains(service) }) {
-                    scopes[place].values[service] = value
-                } else {
-                    session[service] = value
-                }
+            case "move":
+                let sum = value(of: service) + value(of: Self.next(service))
+                set(service, nil)
+                set(Self.next(service), sum)
+            default: set(service, verb == "set" ? number : nil)
             }
             guard step.journey.isActive else {
                 #expect(step.journey.owned.isEmpty)
@@ -114,8 +155,7 @@ struct OwnershipModelTests {
             }
             let view = try engine.view(step.journey, services: services, now: 0)
             for service in Self.services {
-                let scope = scopes.last { $0.owns.contains(service) }
-                let expected = scope.map { $0.values[service] ?? 0 } ?? session[service] ?? 0
+                let expected = value(of: service)
                 #expect(
                     view.screen?[service] == ["n": JSONDocument(expected)], "seed \(seed), step \(number), \(event)")
             }

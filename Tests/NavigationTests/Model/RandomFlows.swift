@@ -160,6 +160,9 @@ struct RandomFlows {
         if happens(1, in: 2) { effects.append(.note(tag)) }
         if happens(1, in: 5) { effects.append(.set(pick(Self.flags), happens(1, in: 2))) }
         if Int.random(in: 1...8, using: &logic) == 1 { effects.append(.reckon) }
+        if Int.random(in: 1...8, using: &logic) == 1, let flag = Self.flags.randomElement(using: &logic) {
+            effects.append(.turn(flag))
+        }
         if happens(1, in: 16) {
             effects.append(happens(1, in: 2) ? .clear(pick(["d", "k"])) : .remove(pick(["d", "k"])))
         }

@@ -9,6 +9,7 @@ struct TestServices: ServiceDocuments {
         var isReadOnly = false
         /// Whether a flow that alone writes it should own it.
         var isOwnable = false
+        var commands: [ServiceCommand] = []
     }
 
     static let known: [String: Service] = [
@@ -32,6 +33,15 @@ struct TestServices: ServiceDocuments {
             start: ["lines": []]),
         "limits": Service(schema: ["type": "object"], start: ["low": 1, "high": 10, "name": "x"]),
         "memo": Service(schema: ["type": "object"], start: .emptyObject, isOwnable: true),
+        "cart": Service(
+            schema: [
+                "type": "object", "additionalProperties": false, "required": ["items", "total"],
+                "properties": [
+                    "items": ["type": "object", "additionalProperties": ["type": "integer"]],
+                    "total": ["type": "integer", "maximum": 100],
+                ],
+            ],
+            start: ["items": .emptyObject, "total": 0], isOwnable: true, commands: CartCommands.all),
         "user": Service(
             schema: ["type": "object"], start: ["id": nil, "authenticated": false, "claims": .emptyObject],
             isReadOnly: true),
@@ -41,7 +51,7 @@ struct TestServices: ServiceDocuments {
         known.map {
             ServiceDirectory.Entry(
                 name: $0.key, schema: $0.value.schema, isReadOnly: $0.value.isReadOnly,
-                isOwnable: $0.value.isOwnable)
+                isOwnable: $0.value.isOwnable, commands: $0.value.commands)
         })
 
     private(set) var written: [String: JSONDocument] = [:]
@@ -61,6 +71,13 @@ struct TestServices: ServiceDocuments {
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation] {
         guard let schema = Self.known[service]?.schema, let compiled = try? JSONSchema(schema) else { return [] }
         return compiled.violations(in: document)
+    }
+
+    func call(
+        _ command: String, of service: String, with input: JSONDocument?,
+        reading document: @escaping (String) -> JSONDocument?
+    ) throws(CommandRefusal) -> CommandResult {
+        try CartCommands.run("\(service)/\(command)", with: input, reading: document)
     }
 
     mutating func perform(_ changes: [ServiceChange]) {
