@@ -37,7 +37,9 @@ extension RegisteredService {
 
     /// The same for a merge patch of the kept bytes, or of the default when there are none.
     func bytes(merging patch: JSONDocument, into kept: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
-        if let bytes = schema.merging(patch, into: kept ?? defaultBytes) { return try bounded(bytes, by: limit) }
+        if misfit == nil, let bytes = schema.merging(patch, into: kept ?? defaultBytes) {
+            return try bounded(bytes, by: limit)
+        }
         // A result that fits has taken the fast path. This one completes the document or finds its violations.
         return try bytes(of: try document(parsing: kept).merging(patch), limit: limit)
     }
@@ -45,9 +47,11 @@ extension RegisteredService {
     /// The document as a state of the service, completed where possible, and its remaining violations.
     func fit(_ document: JSONDocument) -> (state: JSONDocument, violations: [JSONViolation]) {
         // A document that fits lacks no required member.
-        if schema.accepts(document) { return (document, []) }
+        if schema.accepts(document), misfit?(document) == nil { return (document, []) }
         let state = completed(document) ?? document
-        return (state, schema.violations(in: state))
+        let violations = schema.violations(in: state)
+        guard violations.isEmpty, let misfit = misfit?(state) else { return (state, violations) }
+        return (state, [JSONViolation(pointer: misfit.pointer, detail: misfit.detail)])
     }
 
     /// - Throws: ``SessionError/tooLarge(service:limit:)``.
@@ -57,7 +61,7 @@ extension RegisteredService {
     }
 
     /// The document with the missing members of the default; `nil` when nothing is added.
-    private func completed(_ document: JSONDocument) -> JSONDocument? {
+    func completed(_ document: JSONDocument) -> JSONDocument? {
         guard completesFromDefault, let members = document.members, let defaults = self.default.members else {
             return nil
         }

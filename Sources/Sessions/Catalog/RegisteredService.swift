@@ -21,13 +21,19 @@ package final class RegisteredService: Sendable {
     package let completesFromDefault: Bool
     private let presentation: ServicePresentation?
     package let schema: JSONSchema
+    /// Whether flows can let a coordinator own an instance.
+    let isOwnable: Bool
+    package let commands: [ServiceCommand]
+    package let commandNames: [String]
+    /// Why a document is no state of a service with behaviour; `nil` for one without.
+    let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
     /// Creates the instance in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
 
     /// Living instances in all sessions.
     private let liveCount = Atomic<Int>(0)
 
-    init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema) {
+    init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema, commands: [ServiceCommand]) {
         name = definition.name
         nameBytes = Array(definition.name.utf8)
         kind = definition.kind
@@ -42,7 +48,31 @@ package final class RegisteredService: Sendable {
         completesFromDefault = definition.completesFromDefault
         presentation = definition.presentation
         self.schema = schema
+        isOwnable = definition.isOwnable
+        self.commands = commands
+        commandNames = commands.map(\.name)
+        misfit = definition.misfit
         revive = definition.revive
+    }
+
+    /// - Throws: ``SessionError/noCommand(service:command:nearest:)``.
+    package func command(named name: String) throws(SessionError) -> ServiceCommand {
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw .noCommand(service: self.name, command: name, nearest: NearestName.of(name, among: commandNames))
+        }
+        return command
+    }
+
+    /// Names occur in paths, metrics and logs. These characters need no escape in any of them.
+    package static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
     }
 
     /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it.

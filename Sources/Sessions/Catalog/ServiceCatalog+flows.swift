@@ -6,10 +6,9 @@ extension ServiceCatalog {
     package var directory: ServiceDirectory {
         ServiceDirectory(
             services.filter { $0.name != CoordinatorService.key.name }.map {
-                // The built-in services are the session's.
                 .init(
                     name: $0.name, schema: $0.schema.document, isReadOnly: !$0.isOpenToFlows,
-                    isOwnable: $0.kind == "document")
+                    isOwnable: $0.isOwnable)
             })
     }
 }

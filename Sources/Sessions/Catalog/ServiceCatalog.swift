@@ -13,17 +13,20 @@ package final class ServiceCatalog: Sendable {
     /// - Parameters:
     ///   - definitions: services of code.
     ///   - declarations: services of configuration.
+    ///   - added: services in Swift that the program adds.
     ///   - registering: services without documents, of the process or of a unit of work.
     /// - Throws: ``ServiceCatalogError`` with every problem.
     package init(
         definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDeclaration] = [],
+        adding added: SwiftServices = SwiftServices(),
         registering: (inout ServiceRegistryBuilder) -> Void = { _ in }
     ) throws(ServiceCatalogError) {
-        let all = definitions + declarations.map(ServiceDefinition.init)
+        let all = definitions + added.definitions + declarations.map(ServiceDefinition.init)
         // A document keeps its service's index in 16 bits.
         precondition(all.count <= Int(UInt16.max), "a catalogue has at most 65,535 services")
         var builder = ServiceRegistryBuilder()
         builder.registerSupplied(UnitOfWork.key)
+        added.register(in: &builder)
         registering(&builder)
         var problems: [String] = []
         var services: [RegisteredService] = []
@@ -76,6 +79,10 @@ package final class ServiceCatalog: Sendable {
     private static func check(
         _ definition: ServiceDefinition, index: UInt16
     ) throws(ServiceCatalogError) -> RegisteredService {
+        let (commands, problems) = commands(of: definition)
+        guard definition.problems.isEmpty, problems.isEmpty else {
+            throw ServiceCatalogError(problems: definition.problems + problems)
+        }
         let schema: JSONSchema
         do {
             schema = try JSONSchema(definition.schema)
@@ -90,7 +97,7 @@ package final class ServiceCatalog: Sendable {
                         + "\($0.pointer.isEmpty ? "" : "\($0.pointer): ")\($0.detail)"
                 })
         }
-        return RegisteredService(definition, index: index, schema: schema)
+        return RegisteredService(definition, index: index, schema: schema, commands: commands)
     }
 }
 

@@ -14,9 +14,44 @@ package struct ServiceDefinition: Sendable {
     package let isOpenToFlows: Bool
     package let completesFromDefault: Bool
     let presentation: ServicePresentation?
+    /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
+    let isOwnable: Bool
+    let commands: [CommandDeclaration]
+    /// Why a document is no state of a service with behaviour; `nil` for one without.
+    let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
+    /// What is wrong with it; the catalogue reports that.
+    let problems: [String]
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
     /// Creates the instance in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+
+    init(
+        name: String, kind: String, schema: JSONDocument, default: JSONDocument, lifetime: Int64? = nil,
+        concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool, isReadOnly: Bool, isOpenToFlows: Bool,
+        completesFromDefault: Bool, presentation: ServicePresentation? = nil, isOwnable: Bool,
+        commands: [CommandDeclaration] = [], misfit: (@Sendable (JSONDocument) -> InvalidInput?)? = nil,
+        problems: [String] = [],
+        register: @escaping @Sendable (inout ServiceRegistryBuilder) -> Void,
+        revive: @escaping @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+    ) {
+        self.name = name
+        self.kind = kind
+        self.schema = schema
+        self.default = `default`
+        self.lifetime = lifetime
+        self.concurrency = concurrency
+        self.isUserBound = isUserBound
+        self.isReadOnly = isReadOnly
+        self.isOpenToFlows = isOpenToFlows
+        self.completesFromDefault = completesFromDefault
+        self.presentation = presentation
+        self.isOwnable = isOwnable
+        self.commands = commands
+        self.misfit = misfit
+        self.problems = problems
+        self.register = register
+        self.revive = revive
+    }
 
     /// - Parameters:
     ///   - key: the service's name and type.
@@ -35,23 +70,17 @@ package struct ServiceDefinition: Sendable {
         isReadOnly: Bool = false, isOpenToFlows: Bool? = nil, completesFromDefault: Bool = false,
         presentation: ServicePresentation? = nil
     ) {
-        name = key.name
-        self.kind = kind
-        self.schema = schema
-        self.default = `default`
-        self.lifetime = lifetime
-        self.concurrency = concurrency
-        self.isUserBound = isUserBound
-        self.isReadOnly = isReadOnly
-        self.isOpenToFlows = isOpenToFlows ?? !isReadOnly
-        self.completesFromDefault = completesFromDefault
-        self.presentation = presentation
-        register = { builder in
-            builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
-                Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))
-            }
-        }
-        revive = { (locator) throws(ServiceLocatorError) in _ = try locator.resolve(key) }
+        self.init(
+            name: key.name, kind: kind, schema: schema, default: `default`, lifetime: lifetime,
+            concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly,
+            isOpenToFlows: isOpenToFlows ?? !isReadOnly, completesFromDefault: completesFromDefault,
+            presentation: presentation, isOwnable: Instance.self == DocumentService.self,
+            register: { builder in
+                builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
+                    Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))
+                }
+            },
+            revive: { (locator) throws(ServiceLocatorError) in _ = try locator.resolve(key) })
     }
 
     package init(_ declaration: ServiceDeclaration) {

@@ -23,8 +23,14 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     case preconditionFailed(service: String, current: ServiceETag)
     /// The service refuses writes that do not say which state they replace.
     case preconditionRequired(service: String)
-    /// One entry for each mistake.
+    /// The state of a service: one entry for each mistake.
     case invalid([InvalidInput])
+    /// The input of a command: one entry for each mistake.
+    case inputInvalid([InvalidInput])
+    /// The service has no command of that name. `nearest` is the one that may have been meant.
+    case noCommand(service: String, command: String, nearest: String?)
+    /// A command has said no.
+    case refused(Refusal)
     /// The document is not a JSON Patch, or its result would be nested too deep.
     case malformedPatch(InvalidInput)
     /// The JSON Patch does not fit the state.
@@ -50,7 +56,7 @@ package indirect enum SessionError: Error, Sendable, Equatable {
 }
 
 /// A mistake at a place of the client's input.
-package struct InvalidInput: Sendable, Equatable {
+package struct InvalidInput: Error, Sendable, Equatable {
     /// RFC 6901.
     package let pointer: String
     package let detail: String
@@ -78,7 +84,11 @@ extension SessionError: CustomStringConvertible {
             "Service '\(service)' is in another state than expected: its entity tag is \(current)."
         case .preconditionRequired(let service):
             "Service '\(service)' requires If-Match for a write."
-        case .invalid(let errors):
+        case .noCommand(let service, let command, let nearest):
+            "Service '\(service)' has no command '\(command)'."
+                + (nearest.map { " Did you mean '\($0)'?" } ?? "")
+        case .refused(let refusal): refusal.detail
+        case .invalid(let errors), .inputInvalid(let errors):
             errors.map { $0.pointer.isEmpty ? $0.detail : "\($0.pointer): \($0.detail)" }.joined(separator: "; ")
         case .malformedPatch(let error), .patchConflict(let error): error.detail
         case .tooLarge(let service, let limit): "The state of service '\(service)' is larger than \(limit) bytes."
@@ -145,9 +155,23 @@ extension SessionError {
         switch error {
         case .notRegistered(let key): self = .notRegistered(service: key.name)
         default:
+            if let refusal = error.underlying as? Refusal {
+                self = .refused(refusal)
+                return
+            }
             self =
                 error.underlying as? SessionError
                 ?? .serviceFailed(service: service, reason: String(reflecting: error))
+        }
+    }
+
+    /// What the code of a service has thrown.
+    init(thrown error: any Error, by service: String) {
+        switch error {
+        case let error as SessionError: self = error
+        case let refusal as Refusal: self = .refused(refusal)
+        case let error as ServiceLocatorError: self.init(error, service: service)
+        default: self = .serviceFailed(service: service, reason: String(reflecting: error))
         }
     }
 }

@@ -33,11 +33,12 @@ package final class Sessions: Sendable {
     ///   - parent: holds the services of the process.
     ///   - observers: are told of every commit.
     ///   - journeys: the flows that journeys run.
+    ///   - slow: is told of commands that took long.
     package init(
         settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
         clock: any SessionClock = SystemClock(), random: any RandomSource = SystemRandom(),
         parent: ServiceLocator? = nil, observers: [any SessionObserver] = [],
-        journeys: JourneySettings = JourneySettings()
+        journeys: JourneySettings = JourneySettings(), noteSlow slow: @escaping SlowCommand.Note = { _ in }
     ) {
         var settings = settings
         if store.isShared { settings.useLag = settings.touchInterval + Self.savingInterval }
@@ -46,7 +47,7 @@ package final class Sessions: Sendable {
             residentLimit: store.outlivesProcess ? settings.maxResidentSessions : .max, stored: store.sessionCount)
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
-            observers: observers, journeys: journeys, registry: registry)
+            observers: observers, journeys: journeys, noteSlow: slow, registry: registry)
         startedAt = clock.now()
     }
 

@@ -74,7 +74,7 @@ extension JourneyWork {
     ) throws(SessionError) {
         let service = operation.service
         let state = owned(service, by: coordinator, in: id)
-        try operation.check(by: caller) { etagBefore(state, service, coordinator, id) }
+        try check(operation, ownedBy: coordinator, in: id, by: caller)
         switch operation.action {
         case .clear:
             if state != nil { try setOwned(service, of: coordinator, in: id, to: service.default) }
@@ -85,6 +85,18 @@ extension JourneyWork {
         case .put, .mergePatch, .jsonPatch:
             if tree == nil { tree = state?.document ?? service.default }
             try service.change(&tree, by: operation.action, limit: environment.settings.maxDocumentSize, steps: &steps)
+        // Needs a locator: see ``Session/call(_:_:of:by:on:_:)``.
+        case .call: break
+        }
+    }
+
+    /// Whether the caller may do that on a service that a coordinator owns.
+    func check(
+        _ operation: ServiceOperation, ownedBy coordinator: Int, in id: String, by caller: ServiceCaller
+    ) throws(SessionError) {
+        try operation.check(by: caller) {
+            let service = operation.service
+            return etagBefore(owned(service, by: coordinator, in: id), service, coordinator, id)
         }
     }
 

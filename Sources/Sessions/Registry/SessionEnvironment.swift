@@ -19,6 +19,8 @@ final class SessionEnvironment: Sendable {
     let parent: ServiceLocator?
     let observers: [any SessionObserver]
     let journeys: JourneySettings
+    /// Is told of commands that took long.
+    let noteSlow: SlowCommand.Note
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
@@ -39,7 +41,7 @@ final class SessionEnvironment: Sendable {
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
         random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver],
-        journeys: JourneySettings, registry: SessionRegistry
+        journeys: JourneySettings, noteSlow: @escaping SlowCommand.Note, registry: SessionRegistry
     ) {
         self.settings = settings
         self.registry = Mutex(WeakRegistry(registry: registry))
@@ -55,6 +57,7 @@ final class SessionEnvironment: Sendable {
         self.parent = parent
         self.observers = observers
         self.journeys = journeys
+        self.noteSlow = noteSlow
         coordinatorService = catalog[CoordinatorService.key.name]
     }
 

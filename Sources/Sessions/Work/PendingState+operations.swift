@@ -22,6 +22,8 @@ extension PendingState {
             write(service, try service.bytes(of: state, limit: limit))
         case .clear: clear(service)
         case .remove: remove(service)
+        // Needs a locator: see ``Session/call(_:_:of:by:on:_:)``.
+        case .call: break
         }
     }
 
@@ -48,7 +50,7 @@ extension PendingState {
             bytes: service.isKeptOtherwise ? service.defaultBytes : document?.bytes ?? service.defaultBytes)
     }
 
-    private func check(_ operation: ServiceOperation, by caller: ServiceCaller) throws(SessionError) {
+    func check(_ operation: ServiceOperation, by caller: ServiceCaller) throws(SessionError) {
         try operation.check(by: caller) {
             let service = operation.service
             guard let document = base.document(of: service.index),
@@ -75,7 +77,7 @@ extension RegisteredService {
             guard var current = state.take() else { return }
             try self.patch(&current, patch, limit, &steps)
             state = current
-        case .clear, .remove: break
+        case .clear, .remove, .call: break
         }
     }
 
@@ -129,7 +131,11 @@ extension ServiceOperation {
     }
 
     fileprivate func isAllowed(to caller: ServiceCaller) -> Bool {
-        action.isWrite ? service.isWritable(by: caller) : service.isRemovable(by: caller)
+        switch action {
+        case .put, .mergePatch, .jsonPatch: service.isWritable(by: caller)
+        case .clear, .remove: service.isRemovable(by: caller)
+        case .call: true
+        }
     }
 }
 
@@ -137,11 +143,11 @@ extension ServiceOperation.Action {
     /// Whether the state before does not matter.
     var replaces: Bool { if case .put = self { true } else { false } }
 
-    /// Whether it writes a state.
+    /// Whether it writes a state that the caller gives.
     var isWrite: Bool {
         switch self {
         case .put, .mergePatch, .jsonPatch: true
-        case .clear, .remove: false
+        case .clear, .remove, .call: false
         }
     }
 }

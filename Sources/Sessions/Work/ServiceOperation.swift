@@ -13,6 +13,8 @@ package struct ServiceOperation: Sendable {
         case clear
         /// Removes the instance. The next access creates a new one. Does nothing when none lives.
         case remove
+        /// Calls a command with an input.
+        case call(ServiceCommand, JSONDocument?)
     }
 
     package let service: RegisteredService
@@ -36,6 +38,8 @@ package struct ServiceOperation: Sendable {
         package let etag: ServiceETag
         /// The state that is sent; the default when no instance lives.
         package let bytes: [UInt8]
+        /// Of a command.
+        package var output: JSONDocument?
     }
 }
 

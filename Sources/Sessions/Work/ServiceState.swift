@@ -4,8 +4,16 @@ import Synchronization
 /// The document of one service during a unit of work. Nothing is visible outside before the commit.
 package final class ServiceState: Sendable {
     package let service: RegisteredService
-    /// Guards both.
-    private let content: Mutex<(document: JSONDocument, change: Change)>
+    /// Guards all.
+    private let content: Mutex<Content>
+
+    private struct Content: Sendable {
+        var document: JSONDocument
+        var change = Change.none
+        /// Whose state it is; `nil` for a service without behaviour. It refers back until the locator removes it, which
+        /// it does at the latest when it is deallocated.
+        var object: (any StateObject)?
+    }
 
     /// The last change of the state in the unit of work.
     enum Change: Sendable {
@@ -14,13 +22,13 @@ package final class ServiceState: Sendable {
 
     init(of service: RegisteredService, document: JSONDocument) {
         self.service = service
-        content = Mutex((document, .none))
+        content = Mutex(Content(document: document))
     }
 
     /// The whole document. It is checked against the service's schema when the unit of work ends.
     package var document: JSONDocument {
         get { content.withLock { $0.document } }
-        set { content.withLock { $0 = (newValue, .written) } }
+        set { content.withLock { ($0.document, $0.change) = (newValue, .written) } }
     }
 
     /// A member of the document; `nil` when there is no such member. Setting `nil` removes the member.
@@ -31,7 +39,7 @@ package final class ServiceState: Sendable {
                 // Not a merge patch: that can neither set a member to null nor replace one object by another.
                 var members = (content.document.members ?? []).filter { !$0.name.isExactly(name) }
                 if let newValue { members.append((name: name, value: newValue)) }
-                content = (JSONDocument(members: members), .written)
+                (content.document, content.change) = (JSONDocument(members: members), .written)
             }
         }
     }
@@ -41,16 +49,28 @@ package final class ServiceState: Sendable {
 
     /// Resets the state to the default.
     package func clear() {
-        content.withLock { $0 = (service.default, .cleared) }
+        content.withLock { ($0.document, $0.change) = (service.default, .cleared) }
     }
 
     /// The locator removed the instance.
     func remove() {
-        content.withLock { $0.change = .removed }
+        content.withLock { ($0.change, $0.object) = (.removed, nil) }
     }
 
-    /// The document and its last change.
-    var outcome: (document: JSONDocument, change: Change) {
-        content.withLock { $0 }
+    /// Whether the locator has removed the instance.
+    var isRemoved: Bool { content.withLock { $0.change == .removed } }
+
+    /// From now on the state is what the object has.
+    func follow(_ object: any StateObject) { content.withLock { $0.object = object } }
+
+    /// The document and its last change, once no code uses the service any more.
+    func outcome() throws(SessionError) -> (document: JSONDocument, change: Change) {
+        let (before, object) = content.withLock { ($0.document, $0.object) }
+        do {
+            if let changed = try object?.change(from: before) { document = changed }
+        } catch {
+            throw SessionError(thrown: error, by: service.name)
+        }
+        return content.withLock { ($0.document, $0.change) }
     }
 }

@@ -31,53 +31,67 @@ extension Session {
                     throw SessionError.preconditionFailed(service: service.name, current: current)
                 }
             }
-            let work = UnitOfWork(start: pending, catalog: environment.catalog)
-            var locator = try work.locator(parent: environment.parent)
-            var owned: [(work: UnitOfWork, coordinator: Int)] = []
-            if let journey {
-                let journeys = try JourneyWork(on: pending, environment)
-                for level in try journeys.levels(in: journey).reversed() {
-                    let own = journeys.unit(of: level, in: journey)
-                    locator = try own.locator(parent: locator, owning: Set(level.names))
-                    owned.append((own, level.coordinator))
-                }
+            return try withLocator(on: &pending, inJourney: journey, body)
+        }
+    }
+
+    /// Changes a pending state by a closure with a locator over it.
+    ///
+    /// - Parameter journey: see ``update(inJourney:if:_:)``.
+    func withLocator<Result>(
+        on pending: inout PendingState, inJourney journey: String?, _ body: (ServiceLocator) throws -> Result
+    ) throws -> Result {
+        let work = UnitOfWork(start: pending, catalog: environment.catalog)
+        var locator = try work.locator(parent: environment.parent)
+        var owned: [(work: UnitOfWork, coordinator: Int)] = []
+        if let journey {
+            let journeys = try JourneyWork(on: pending, environment)
+            for level in try journeys.levels(in: journey).reversed() {
+                let own = journeys.unit(of: level, in: journey)
+                locator = try own.locator(parent: locator, owning: Set(level.names))
+                owned.append((own, level.coordinator))
             }
-            // A locator that goes takes its instances with it, which is to remove them: it has to stay till the end.
-            return try withExtendedLifetime(locator) {
-                let result = try body(locator)
-                try work.finish(into: &pending, limit: environment.settings.maxDocumentSize)
-                guard let journey, !owned.isEmpty else { return result }
-                var journeys = try JourneyWork(on: pending, environment)
-                for own in owned { try own.work.finish(into: &journeys, of: own.coordinator, in: journey) }
-                pending = journeys.pending
-                return result
-            }
+        }
+        // A locator that goes takes its instances with it, which is to remove them: it has to stay till the end.
+        return try withExtendedLifetime(locator) {
+            let result = try body(locator)
+            try work.finish(into: &pending, limit: settings.maxDocumentSize)
+            guard let journey, !owned.isEmpty else { return result }
+            var journeys = try JourneyWork(on: pending, environment)
+            for own in owned { try own.work.finish(into: &journeys, of: own.coordinator, in: journey) }
+            pending = journeys.pending
+            return result
         }
     }
 
     /// Does one operation on one service without a locator, as most writes do.
     ///
-    /// - Parameter done: see ``transact(_:then:)``. Fails with ``SessionError``.
+    /// - Parameters:
+    ///   - once: the request, if its copies must not be executed again.
+    ///   - done: see ``transact(_:then:)``. Fails with ``SessionError``.
     package func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller = .client,
-        then done: @escaping Completion<ServiceOperation.Outcome>
+        once: Once<ServiceOperation.Outcome>? = nil, then done: @escaping Completion<ServiceOperation.Outcome>
     ) {
         transact(
+            once: once,
             { [self] pending in
-                try perform(operation, by: caller, on: &pending)
-                return try outcome(of: operation, on: pending)
+                let output = try perform(operation, by: caller, on: &pending)
+                var outcome = try outcome(of: operation, on: pending)
+                outcome.output = output
+                return outcome
             }, then: done)
     }
 
     /// What the service of an operation is like.
-    private func outcome(
+    func outcome(
         of operation: ServiceOperation, on pending: PendingState
     ) throws(SessionError) -> ServiceOperation.Outcome {
         var journeys = WrittenJourneys()
         return try outcome(of: operation, on: pending, &journeys)
     }
 
-    private func outcome(
+    func outcome(
         of operation: ServiceOperation, on pending: PendingState, _ journeys: inout WrittenJourneys
     ) throws(SessionError) -> ServiceOperation.Outcome {
         if let id = operation.journey {
@@ -89,35 +103,42 @@ extension Session {
         return pending.outcome(of: operation.service)
     }
 
+    /// - Returns: the output of a command.
+    @discardableResult
     private func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
-    ) throws(SessionError) {
+    ) throws(SessionError) -> JSONDocument? {
         let limit = settings.maxDocumentSize
         var journeys = WrittenJourneys()
         try journeys.settle(operation.journey, in: &pending, environment)
+        if case .call(let command, let input) = operation.action {
+            return try call(command, input, of: operation, by: caller, on: &pending, &journeys)
+        }
         if let owned = try owner(of: operation, on: pending, &journeys) {
             var tree: JSONDocument?
             try change(&tree, by: operation, owned, of: caller, &pending, &journeys)
-            return try write(tree, operation.service, owned, to: &pending)
+            try write(tree, operation.service, owned, to: &pending)
+            return nil
         }
         if operation.service.isKeptOtherwise {
             // Checks the operation before journeys are given up for it.
             var trial = pending
             try trial.perform(operation, by: caller, limit: limit)
-            if try giveUpJourneys(on: &pending) { return }
+            if try giveUpJourneys(on: &pending) { return nil }
         }
         try pending.perform(operation, by: caller, limit: limit)
         try followUser(operation.service, on: &pending)
+        return nil
     }
 
     /// A coordinator of a journey.
-    private struct Owner: Hashable {
+    struct Owner: Hashable {
         let journey: String
         let coordinator: Int
     }
 
     /// The journeys of a unit of work on services, read once and again after each change.
-    private struct WrittenJourneys {
+    struct WrittenJourneys {
         private var work: JourneyWork?
         /// Those to which was done what time and standing rules do.
         private var settled: Set<String> = []
@@ -153,7 +174,7 @@ extension Session {
     }
 
     /// The coordinator that owns what an operation is about; nil when that is the session's.
-    private func owner(
+    func owner(
         of operation: ServiceOperation, on pending: PendingState, _ journeys: inout WrittenJourneys
     ) throws(SessionError) -> Owner? {
         guard let id = operation.journey else { return nil }
@@ -190,7 +211,8 @@ extension Session {
     /// Does all operations, in their order, or none.
     ///
     /// All writes of one service change one tree. It is checked against the schema and written once, after the last of
-    /// them, so the states in between need not be valid.
+    /// them, so the states in between need not be valid. A command sees what those before it have written, which has to
+    /// be valid by then.
     ///
     /// - Parameter once: the request, if its copies must not be executed again.
     /// - Returns: an outcome for each operation: the service after all of them.
@@ -202,6 +224,7 @@ extension Session {
     ) async throws -> [ServiceOperation.Outcome] {
         try await transact(once: once) { [self] pending in
             var trees: [WrittenPlace: WrittenTree] = [:]
+            var outputs: [Int: JSONDocument] = [:]
             var journeys = WrittenJourneys()
             // Before any operation, because it may write services that operations change.
             for (index, operation) in operations.enumerated() {
@@ -212,6 +235,13 @@ extension Session {
             for (index, operation) in operations.enumerated() {
                 let service = operation.service
                 try Self.inOperation(index) { () throws(SessionError) in
+                    if case .call(let command, let input) = operation.action {
+                        try write(&trees, to: &pending)
+                        journeys.forget()
+                        outputs[index] = try call(
+                            command, input, of: operation, by: caller, on: &pending, &journeys)
+                        return
+                    }
                     if let owned = try owner(of: operation, on: pending, &journeys) {
                         let place = WrittenPlace(service: service.index, owner: owned)
                         if !operation.action.isWrite {
@@ -244,7 +274,11 @@ extension Session {
             try write(&trees, to: &pending)
             let done = pending
             journeys.forget()
-            return try operations.map { try outcome(of: $0, on: done, &journeys) }
+            return try operations.enumerated().map { index, operation in
+                var outcome = try outcome(of: operation, on: done, &journeys)
+                outcome.output = outputs[index]
+                return outcome
+            }
         }
     }
 

@@ -40,7 +40,7 @@ package final class UnitOfWork: Sendable {
     /// instance with the committed state was removed.
     package func state(named name: String) throws(SessionError) -> ServiceState {
         let service = try catalog.service(named: name)
-        let isRenewed = states.withLock { $0.contains { $0.service === service } }
+        let isRenewed = states.withLock { $0.contains { $0.service === service && $0.isRemoved } }
         var document = service.default
         if !isRenewed, let committed = try start(service) { document = committed }
         let state = ServiceState(of: service, document: document)
@@ -67,7 +67,7 @@ package final class UnitOfWork: Sendable {
     /// Adds the changes of the services to `pending`.
     func finish(into pending: inout PendingState, limit: Int) throws(SessionError) {
         for state in states.withLock({ $0 }) {
-            let outcome = state.outcome
+            let outcome = try state.outcome()
             switch outcome.change {
             case .none: pending.create(state.service)
             case .written: pending.write(state.service, try state.service.bytes(of: outcome.document, limit: limit))
@@ -80,7 +80,7 @@ package final class UnitOfWork: Sendable {
     /// The same for what a coordinator owns.
     func finish(into work: inout JourneyWork, of coordinator: Int, in journey: String) throws(SessionError) {
         for state in states.withLock({ $0 }) {
-            let outcome = state.outcome
+            let outcome = try state.outcome()
             let isLive = work.owned(state.service, by: coordinator, in: journey) != nil
             switch outcome.change {
             case .none: continue

@@ -42,18 +42,6 @@ package struct ServiceFile: Sendable {
 
     /// Names of the program's own services.
     package static let builtInNames = ["profile", "temporary-profile", "quote", "user", "coordinator"]
-
-    /// Names occur in paths, metrics and logs. These characters need no escape in any of them.
-    static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
 }
 
 extension ServiceFile {

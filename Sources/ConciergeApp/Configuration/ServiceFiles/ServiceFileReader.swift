@@ -57,7 +57,7 @@ struct ServiceFileReader {
 
     private mutating func readName() -> String? {
         guard required("name") != nil, let name = text("name") else { return nil }
-        guard ServiceFile.isName(name) else {
+        guard RegisteredService.isName(name) else {
             report(
                 "name", "bad_name",
                 "\(WrittenValue.quoted(name)) is not a name; allowed are 1 to 64 lower-case letters, digits and hyphens"

@@ -1,0 +1,163 @@
+import JSONDocument
+import ServiceLocator
+
+/// Something that a service does when a client, a flow or a transaction calls it by its name.
+///
+/// ```swift
+/// static let commands: [Command<Cart>] = [
+///     Command("add", input: Item.self) { cart, item in try cart.add(item) },
+///     Command("empty") { cart in cart.state = initial },
+///     Command("pay", input: Card.self, waiting: { context, card in
+///         let receipt = try await bank.charge(card)
+///         try await context.update { cart, _ in cart.state.receipt = receipt }
+///     }),
+/// ]
+/// ```
+///
+/// Everything that it changes, in any service of the session, is committed as one, or nothing is when it throws. A
+/// ``Refusal`` is told to the client. It runs in the session's turn and may run more than once, so it does not wait and
+/// changes nothing but services. One that has to wait is `waiting`: see ``CommandContext``.
+///
+/// Each initializer exists with and without an input, and with and without an output. An input without a schema may be
+/// whatever decodes to its type; the schema of an output is for the description of the API alone.
+public struct Command<Service: SessionService>: Sendable {
+    let declaration: CommandDeclaration
+
+    /// A command with an input and an output.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 letters, digits, dots, hyphens and underscores.
+    ///   - schema: the JSON Schema (draft 7) of the input.
+    ///   - output: that of the output.
+    public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
+        _ name: String, input: Input.Type, schema: JSONDocument = [:], output: JSONDocument = [:],
+        _ body: @escaping @Sendable (Service, Input) throws -> Output
+    ) {
+        declaration = CommandDeclaration(
+            name, input: schema, output: output,
+            .direct { place, document in
+                try TypedJSON.document(of: try body(place.object(), try Self.read(document)))
+            })
+    }
+
+    /// A command with an input.
+    public init<Input: Decodable & SendableMetatype>(
+        _ name: String, input: Input.Type, schema: JSONDocument = [:],
+        _ body: @escaping @Sendable (Service, Input) throws -> Void
+    ) {
+        declaration = CommandDeclaration(
+            name, input: schema,
+            .direct { place, document in
+                try body(place.object(), try Self.read(document))
+                return nil
+            })
+    }
+
+    /// A command with an output.
+    public init<Output: Encodable & SendableMetatype>(
+        _ name: String, output: JSONDocument = [:], _ body: @escaping @Sendable (Service) throws -> Output
+    ) {
+        declaration = CommandDeclaration(
+            name, output: output, .direct { place, _ in try TypedJSON.document(of: try body(place.object())) })
+    }
+
+    /// A command without input and output.
+    public init(_ name: String, _ body: @escaping @Sendable (Service) throws -> Void) {
+        declaration = CommandDeclaration(
+            name,
+            .direct { place, _ in
+                try body(place.object())
+                return nil
+            })
+    }
+
+    /// A command with an input and an output, which has to wait.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 letters, digits, dots, hyphens and underscores.
+    ///   - schema: the JSON Schema (draft 7) of the input.
+    ///   - output: that of the output.
+    public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
+        _ name: String, input: Input.Type, schema: JSONDocument = [:], output: JSONDocument = [:],
+        waiting body: @escaping @Sendable (CommandContext<Service>, Input) async throws -> Output
+    ) {
+        declaration = CommandDeclaration(
+            name, input: schema, output: output,
+            .waiting { call, document in
+                try TypedJSON.document(of: try await body(CommandContext(call), try Self.read(document)))
+            })
+    }
+
+    /// A command with an input, which has to wait.
+    public init<Input: Decodable & SendableMetatype>(
+        _ name: String, input: Input.Type, schema: JSONDocument = [:],
+        waiting body: @escaping @Sendable (CommandContext<Service>, Input) async throws -> Void
+    ) {
+        declaration = CommandDeclaration(
+            name, input: schema,
+            .waiting { call, document in
+                try await body(CommandContext(call), try Self.read(document))
+                return nil
+            })
+    }
+
+    /// A command with an output, which has to wait.
+    public init<Output: Encodable & SendableMetatype>(
+        _ name: String, output: JSONDocument = [:],
+        waiting body: @escaping @Sendable (CommandContext<Service>) async throws -> Output
+    ) {
+        declaration = CommandDeclaration(
+            name, output: output,
+            .waiting { call, _ in try TypedJSON.document(of: try await body(CommandContext(call))) })
+    }
+
+    /// A command without input and output, which has to wait.
+    public init(_ name: String, waiting body: @escaping @Sendable (CommandContext<Service>) async throws -> Void) {
+        declaration = CommandDeclaration(
+            name,
+            .waiting { call, _ in
+                try await body(CommandContext(call))
+                return nil
+            })
+    }
+
+    private static func read<Input: Decodable>(_ document: JSONDocument?) throws(SessionError) -> Input {
+        do {
+            return try TypedJSON.decode(Input.self, document ?? .null)
+        } catch {
+            throw .inputInvalid([error])
+        }
+    }
+}
+
+/// A command before the catalogue is frozen, without the type of its service.
+struct CommandDeclaration: Sendable {
+    enum Body: Sendable {
+        /// Runs in the session's turn.
+        case direct(@Sendable (ServicePlace, JSONDocument?) throws -> JSONDocument?)
+        /// Runs outside of it.
+        case waiting(@Sendable (WaitingCall, JSONDocument?) async throws -> JSONDocument?)
+    }
+
+    let name: String
+    /// The schema of the input; `nil` when the command takes none.
+    let input: JSONDocument?
+    /// The schema of the output; `nil` when the command has none.
+    let output: JSONDocument?
+    let body: Body
+
+    init(_ name: String, input: JSONDocument? = nil, output: JSONDocument? = nil, _ body: Body) {
+        self.name = name
+        self.input = input
+        self.output = output
+        self.body = body
+    }
+}
+
+/// Where a command finds its service.
+struct ServicePlace {
+    let locator: ServiceLocator
+    let name: String
+
+    func object<Service: SessionService>() throws -> Service { try locator.resolve(Service.self, named: name) }
+}

@@ -1,0 +1,68 @@
+import ServiceLocator
+import Synchronization
+
+/// What a command that waits does with its session. Nothing of the session is held while it waits: others go on using
+/// it.
+///
+/// ```swift
+/// Command("pay", input: Card.self, waiting: { context, card in
+///     let amount = try await context.update { cart, _ in cart.state.total }
+///     let receipt = try await context.resolve(Bank.key).charge(card, amount)
+///     try await context.update { cart, _ in cart.state.receipt = receipt }
+/// })
+/// ```
+public struct CommandContext<Service: SessionService>: Sendable {
+    private let call: WaitingCall
+
+    init(_ call: WaitingCall) { self.call = call }
+
+    /// A service of the process.
+    public func resolve<Instance: Sendable>(_ key: ServiceKey<Instance>) throws -> Instance {
+        try call.resolve(key)
+    }
+
+    /// A unit of work: what `body` changes is committed as one, or nothing is when it throws. One that changes nothing
+    /// stores nothing, so it is also how to read.
+    ///
+    /// The first one of a call is refused when the caller's `If-Match` does not hold.
+    ///
+    /// - Parameter body: gets the service and the locator that has it. It may run more than once, so it changes nothing
+    ///   but services.
+    public func update<Result: Sendable>(
+        _ body: @escaping @Sendable (Service, ServiceLocator) throws -> Result
+    ) async throws -> Result {
+        try await call.update { place in try body(place.object(), place.locator) }
+    }
+}
+
+/// A call of a command that waits.
+final class WaitingCall: Sendable {
+    private let session: Session
+    private let operation: ServiceOperation
+    private let caller: ServiceCaller
+    private let state: Mutex<(isFirst: Bool, etag: ServiceETag?)> = Mutex((true, nil))
+
+    init(_ operation: ServiceOperation, by caller: ServiceCaller, in session: Session) {
+        self.session = session
+        self.operation = operation
+        self.caller = caller
+    }
+
+    /// After its last update; `nil` when there was none.
+    var etag: ServiceETag? { state.withLock(\.etag) }
+
+    func resolve<Instance: Sendable>(_ key: ServiceKey<Instance>) throws -> Instance {
+        guard let process = session.environment.parent else { throw ServiceLocatorError.notRegistered(key.erased) }
+        return try process.resolve(key)
+    }
+
+    func update<Result: Sendable>(_ body: @escaping @Sendable (ServicePlace) throws -> Result) async throws -> Result {
+        let isFirst = state.withLock { state in
+            defer { state.isFirst = false }
+            return state.isFirst
+        }
+        let (result, etag) = try await session.unit(of: operation, by: caller, isChecked: isFirst, body)
+        state.withLock { $0.etag = etag }
+        return result
+    }
+}

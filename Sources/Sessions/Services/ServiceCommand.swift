@@ -1,0 +1,63 @@
+import JSONDocument
+
+/// A command of a service in the frozen catalogue.
+package final class ServiceCommand: Sendable {
+    package let name: String
+    /// What its input must be; `nil` when it takes none.
+    package let input: JSONSchema?
+    /// The JSON Schema of its output; `nil` when it has none.
+    package let output: JSONDocument?
+    let body: CommandDeclaration.Body
+
+    init(_ declaration: CommandDeclaration, input: JSONSchema?) {
+        name = declaration.name
+        self.input = input
+        output = declaration.output
+        body = declaration.body
+    }
+
+    /// Whether it waits for something, so that it cannot be a part of another unit of work.
+    package var isWaiting: Bool { if case .waiting = body { true } else { false } }
+
+    /// Checks the input. An empty object is as good as none for a command that takes none.
+    ///
+    /// - Throws: ``SessionError/inputInvalid(_:)``.
+    func check(_ document: JSONDocument?) throws(SessionError) {
+        guard let input else {
+            guard document == nil || document == .emptyObject else {
+                throw .inputInvalid([InvalidInput(pointer: "", detail: "must be left out: the command takes no input")])
+            }
+            return
+        }
+        guard let document else {
+            throw .inputInvalid([InvalidInput(pointer: "", detail: "is required: the command takes an input")])
+        }
+        if input.accepts(document) { return }
+        throw .inputInvalid(input.violations(in: document).map { .init(pointer: $0.pointer, detail: $0.detail) })
+    }
+}
+
+extension ServiceCatalog {
+    /// The commands of a service, and what is wrong with them.
+    static func commands(of definition: ServiceDefinition) -> (commands: [ServiceCommand], problems: [String]) {
+        var commands: [ServiceCommand] = []
+        var problems: [String] = []
+        for declaration in definition.commands {
+            let name = "Command '\(declaration.name)' of service '\(definition.name)'"
+            if !KeyName.isValid(declaration.name, most: 64) {
+                problems.append("\(name): a name has 1 to 64 letters, digits, dots, hyphens and underscores.")
+            }
+            if commands.contains(where: { $0.name == declaration.name }) {
+                problems.append("\(name) is defined twice: give one of the two another name.")
+            }
+            do {
+                if let output = declaration.output { _ = try JSONSchema(output) }
+                commands.append(
+                    ServiceCommand(declaration, input: try declaration.input.map { try JSONSchema($0) }))
+            } catch {
+                problems.append("\(name) has a schema that is not usable: \(error)")
+            }
+        }
+        return (commands, problems)
+    }
+}

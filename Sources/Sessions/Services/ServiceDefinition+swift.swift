@@ -1,0 +1,43 @@
+import JSONDocument
+import ServiceLocator
+
+extension ServiceDefinition {
+    /// A service with behaviour.
+    ///
+    /// - Parameter name: which of several services of the type; `nil` for ``SessionService/name``.
+    package init<Object: SessionService>(_ type: Object.Type, named name: String? = nil) {
+        let key = ServiceInstance<Object>.key(name)
+        var problems: [String] = []
+        if key.name.wholeMatch(of: /[a-z0-9-]{1,64}/) == nil {
+            problems.append(
+                "Service '\(key.name)': a name has 1 to 64 lower-case letters, digits and hyphens.")
+        }
+        var initial = JSONDocument.emptyObject
+        do {
+            initial = try TypedJSON.document(of: Object.initial)
+        } catch {
+            problems.append("The initial state of service '\(key.name)' cannot be encoded: \(error)")
+        }
+        self.init(
+            name: key.name, kind: Object.name, schema: Object.schema ?? initial.shape, default: initial,
+            isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly, isOpenToFlows: true,
+            completesFromDefault: true, isOwnable: true, commands: Object.commands.map(\.declaration),
+            misfit: { document in
+                do {
+                    _ = try TypedJSON.decode(Object.State.self, document)
+                    return nil
+                } catch {
+                    return error
+                }
+            },
+            problems: problems,
+            register: { builder in
+                builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
+                    let unit = try resolver.resolve(UnitOfWork.key)
+                    return try ServiceInstance<Object>(try unit.state(named: key.name), resolver)
+                }
+            },
+            // One that cannot be made is an error only for a caller that resolves it.
+            revive: { _ = try? $0.resolve(key) })
+    }
+}

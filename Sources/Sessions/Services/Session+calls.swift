@@ -1,0 +1,97 @@
+import JSONDocument
+
+// Commands of services: in the session's turn, as a part of a unit of work, or outside of it.
+extension Session {
+    /// Calls a command within a unit of work.
+    func call(
+        _ command: ServiceCommand, _ input: JSONDocument?, of operation: ServiceOperation, by caller: ServiceCaller,
+        on pending: inout PendingState, _ journeys: inout WrittenJourneys
+    ) throws(SessionError) -> JSONDocument? {
+        try command.check(input)
+        guard case .direct(let body) = command.body else {
+            throw .serviceFailed(
+                service: operation.service.name, reason: "'\(command.name)' waits within a unit of work.")
+        }
+        try check(operation, by: caller, on: pending, &journeys)
+        journeys.forget()
+        return try run(operation, on: &pending) { place in try body(place, input) }
+    }
+
+    /// Runs the code of a command.
+    private func run<Result>(
+        _ operation: ServiceOperation, on pending: inout PendingState, _ body: (ServicePlace) throws -> Result
+    ) throws(SessionError) -> Result {
+        let service = operation.service.name
+        do {
+            return try withLocator(on: &pending, inJourney: operation.journey) { locator in
+                let begin = SlowCommand.clock
+                defer {
+                    let duration = SlowCommand.clock - begin
+                    if duration >= SlowCommand.limit, case .call(let command, _) = operation.action {
+                        environment.noteSlow(
+                            SlowCommand(service: service, command: command.name, duration: duration))
+                    }
+                }
+                return try body(ServicePlace(locator: locator, name: service))
+            }
+        } catch {
+            throw SessionError(thrown: error, by: service)
+        }
+    }
+
+    /// A unit of work of a command that waits.
+    ///
+    /// - Parameter isChecked: whether the operation's condition has to hold.
+    /// - Returns: also the entity tag of the service after the unit.
+    nonisolated(nonsending) func unit<Result: Sendable>(
+        of operation: ServiceOperation, by caller: ServiceCaller, isChecked: Bool,
+        _ body: @escaping @Sendable (ServicePlace) throws -> Result
+    ) async throws -> (Result, ServiceETag) {
+        try await transact { [self] pending in
+            var journeys = WrittenJourneys()
+            try journeys.settle(operation.journey, in: &pending, environment)
+            if isChecked { try check(operation, by: caller, on: pending, &journeys) }
+            let result = try run(operation, on: &pending, body)
+            return (result, try outcome(of: operation, on: pending).etag)
+        }
+    }
+
+    /// Calls a command that waits: outside of the session's turn, which only its updates take.
+    nonisolated(nonsending) package func call(
+        _ operation: ServiceOperation, by caller: ServiceCaller = .client
+    ) async throws -> ServiceOperation.Outcome {
+        guard case .call(let command, let input) = operation.action, case .waiting(let body) = command.body else {
+            return try await perform([operation], by: caller)[0]
+        }
+        let service = operation.service
+        try command.check(input)
+        // What is refused anyway is refused before the command has begun something elsewhere.
+        let before = try await transact { [self] pending in
+            var journeys = WrittenJourneys()
+            try journeys.settle(operation.journey, in: &pending, environment)
+            try check(operation, by: caller, on: pending, &journeys)
+            return try outcome(of: operation, on: pending, &journeys)
+        }
+        let call = WaitingCall(operation, by: caller, in: self)
+        do {
+            let output = try await body(call, input)
+            return .init(service: service, etag: call.etag ?? before.etag, bytes: [], output: output)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw SessionError(thrown: error, by: service.name)
+        }
+    }
+
+    /// Whether the caller may do an operation on the state as it was before the unit of work.
+    private func check(
+        _ operation: ServiceOperation, by caller: ServiceCaller, on pending: PendingState,
+        _ journeys: inout WrittenJourneys
+    ) throws(SessionError) {
+        guard let owned = try owner(of: operation, on: pending, &journeys) else {
+            return try pending.check(operation, by: caller)
+        }
+        try journeys.read(in: pending, environment).check(
+            operation, ownedBy: owned.coordinator, in: owned.journey, by: caller)
+    }
+}
