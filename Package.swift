@@ -92,7 +92,7 @@ let package = Package(
         .target(
             name: "ConciergeApp",
             dependencies: [
-                "HTTPServer", "JSONDocument", "Navigation", "Sessions", "Storage", "CCrypto",
+                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
                 "CCurl", "CDemoFiles", "CThreads", "Threads",
             ],
             swiftSettings: onCallersExecutor),
@@ -108,7 +108,9 @@ let package = Package(
         .target(name: "RedisTestServer", dependencies: ["Threads"], path: "Tests/RedisTestServer"),
         .target(
             name: "Support",
-            dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],
+            dependencies: [
+                "ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "ServiceLocator", "Sessions",
+            ],
             path: "Tests/Support"),
         .testTarget(
             name: "HTTPServerTests",
@@ -124,7 +126,8 @@ let package = Package(
                 "RedisTestServer", "SeededRandomness",
             ],
             exclude: ["Fixtures"]),
-        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness"]),
+        .testTarget(
+            name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness", "Support"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(

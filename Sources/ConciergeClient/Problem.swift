@@ -18,11 +18,13 @@ public struct Problem: Error, Sendable, Decodable, CustomStringConvertible {
     public let detail: String
     /// For bad input, one entry for each mistake.
     public let violations: [Violation]
+    /// With `command_refused`: the service's word for it, for programs.
+    public let reason: String?
     /// What the server's log calls the request.
     public let requestID: String?
 
     private enum CodingKeys: String, CodingKey {
-        case status, code, detail, title
+        case status, code, detail, title, reason
         case violations = "errors"
         case requestID = "request_id"
     }
@@ -32,6 +34,7 @@ public struct Problem: Error, Sendable, Decodable, CustomStringConvertible {
         self.code = code
         self.detail = detail
         violations = []
+        reason = nil
         requestID = nil
     }
 
@@ -43,6 +46,7 @@ public struct Problem: Error, Sendable, Decodable, CustomStringConvertible {
         let title = try members.decodeIfPresent(String.self, forKey: .title)
         detail = try members.decodeIfPresent(String.self, forKey: .detail) ?? title ?? ""
         violations = try members.decodeIfPresent([Violation].self, forKey: .violations) ?? []
+        reason = try members.decodeIfPresent(String.self, forKey: .reason)
         requestID = try members.decodeIfPresent(String.self, forKey: .requestID)
     }
 

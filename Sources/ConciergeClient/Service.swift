@@ -58,6 +58,40 @@ public struct Service<Document: Codable & Sendable>: Sendable {
         }
     }
 
+    /// Calls a command of the service, and gives its output. If it was read before, the document is read again.
+    ///
+    /// - Parameters:
+    ///   - input: what the command takes; `nil` when it takes nothing.
+    ///   - etag: only if the document still has that one, else a `Problem` with status 412.
+    /// - Throws: a `Problem` with the code `command_refused` and a `reason` when the service refuses.
+    public func call<Output: Decodable & Sendable>(
+        _ command: String, with input: (any Encodable & Sendable)? = nil, ifMatch etag: String? = nil
+    ) async throws -> Output {
+        let answer: Answer<Output> = try await sent(command, input, etag).decode()
+        return answer.output
+    }
+
+    /// The same for a command without an output.
+    public func call(
+        _ command: String, with input: (any Encodable & Sendable)? = nil, ifMatch etag: String? = nil
+    ) async throws {
+        _ = try await sent(command, input, etag)
+    }
+
+    private struct Answer<Output: Decodable & Sendable>: Decodable, Sendable { let output: Output }
+
+    private func sent(
+        _ command: String, _ input: (any Encodable & Sendable)?, _ etag: String?
+    ) async throws -> Transport.Answer {
+        var fields: [String: String] = [:]
+        fields["If-Match"] = etag
+        let answer = try await live.session.request(
+            "POST", "\(live.path)/commands/\(command)", body: try input.map { try JSONValue(encoding: $0) },
+            fields: fields)
+        if live.etag != nil, live.etag != answer.etag { try await get() }
+        return answer
+    }
+
     /// Puts the same instance into its default state.
     @discardableResult
     public func clear() async throws -> Document {

@@ -16,10 +16,10 @@ struct ModuleTests {
             """)
     }
 
-    @Test("is one module of less than 300 lines; with the demo and its styles it has at most 100 kB")
+    @Test("is one module of less than 310 lines; with the demo and its styles it has at most 100 kB")
     func size() throws {
         let module = try ShippedFiles.text("clients/js/concierge.js")
-        #expect(module.split(separator: "\n", omittingEmptySubsequences: false).count - 1 < 300)
+        #expect(module.split(separator: "\n", omittingEmptySubsequences: false).count - 1 < 310)
         #expect(!module.contains("import "))
         let files = try ShippedFiles.repository.names(in: "demo").map { try ShippedFiles.text("demo/\($0)").utf8.count }
         #expect(files.count > 5)

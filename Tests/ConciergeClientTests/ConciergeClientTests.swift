@@ -98,6 +98,28 @@ struct ConciergeClientTests {
         }
     }
 
+    @Test("commands have inputs and outputs of your types, and what was read before shows what they did")
+    func commands() async throws {
+        struct Cart: Codable { var total: Int }
+        struct Item: Codable { var id: String, count: Int }
+        try await withApplication(adding: Shop.services) { app in
+            let session = try await Session.open(at: try #require(URL(string: "http://127.0.0.1:\(app.publicPort)")))
+            let cart = session.service("cart", of: Cart.self)
+            try await cart.get()
+            let total: Int = try await cart.call("add", with: Item(id: "tea", count: 2))
+            #expect(total == 6 && cart.value?.total == 6)
+            let refused = await #expect(throws: Problem.self) {
+                try await cart.call("add", with: Item(id: "gold", count: 1))
+            }
+            #expect(refused?.code == "command_refused" && refused?.reason == "unknown_item")
+            #expect(refused?.violations.map(\.pointer) == ["/id"])
+            let late = await #expect(throws: Problem.self) { try await cart.call("empty", ifMatch: "\"0\"") }
+            #expect(late?.status == 412)
+            try await cart.call("empty", ifMatch: cart.etag)
+            #expect(cart.value?.total == 0)
+        }
+    }
+
     @Test("a POST is repeated with its key while the server is busy or still works on it, and is done once")
     func retries() async throws {
         try await withServer { url, _ in

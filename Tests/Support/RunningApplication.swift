@@ -39,9 +39,10 @@ package struct RunningApplication: Sendable {
 
 /// Starts the program that is shipped, gives it to `body`, and stops it, also when `body` throws.
 ///
-/// With a store, a clock or a log of the test's own the application runs in the test's process instead.
+/// With services, a store, a clock or a log of the test's own the application runs in the test's process instead.
 ///
 /// - Parameters:
+///   - added: services in Swift, which run in the test's process, too.
 ///   - flows: the texts of flow files.
 ///   - configure: changes the configuration, which has free ports on loopback, short drain times and the store in
 ///     memory.
@@ -49,8 +50,8 @@ package struct RunningApplication: Sendable {
 ///   - clock: that of this machine when nil.
 ///   - log: where the log goes. It is searched for secrets at the end.
 package func withApplication<Result: Sendable>(
-    services: [ServiceFile] = [], flows: [String] = [], store: (any SessionStore)? = nil,
-    clock: (any SessionClock)? = nil, log: LogFile? = nil,
+    services: [ServiceFile] = [], adding added: SwiftServices? = nil, flows: [String] = [],
+    store: (any SessionStore)? = nil, clock: (any SessionClock)? = nil, log: LogFile? = nil,
     _ configure: (inout Configuration) -> Void = { _ in },
     _ body: (RunningApplication) async throws -> Result
 ) async throws -> Result {
@@ -62,7 +63,7 @@ package func withApplication<Result: Sendable>(
     configuration.workers = 2
     configuration.drainTimeout = .seconds(5)
     configure(&configuration)
-    if store == nil, clock == nil, log == nil,
+    if added == nil, store == nil, clock == nil, log == nil,
         let files = try ProgramFiles(configuration, services: services, flows: flows)
     {
         return try await withFolder(files.texts) { _, folder in
@@ -75,8 +76,8 @@ package func withApplication<Result: Sendable>(
         Canary.check(file.lines().joined(separator: "\n"), of: "the log", secrets: configuration.secrets)
     }
     let application = try Application(
-        configuration, services: services, flows: try flowCatalog(flows, services: services),
-        log: file.log,
+        configuration, services: services, adding: added ?? SwiftServices(),
+        flows: try flowCatalog(flows, services: services, adding: added ?? SwiftServices()), log: file.log,
         store: store, clock: clock ?? SystemClock())
     let addresses = try await application.start()
     let running = RunningApplication(publicPort: addresses.publicPort, adminPort: addresses.adminPort) {

@@ -145,11 +145,14 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
 export interface ServiceItem {
   name: string;
   kind: string;
+  scope: "session";
   status: "registered" | "live";
   etag: string;
   created_at?: string;
   updated_at?: string;
   expires_at?: string;
+  /** The names of its commands. */
+  commands: string[];
 }
 
 /** A value with its ETag. Dispatches `change` when it has another one, no matter which client made the change. */
@@ -173,6 +176,11 @@ export interface Service<Document = any> extends Live<Document> {
    * `change` gets a copy, and changes it or returns another one.
    */
   update(change: (document: Document) => Document | void | Promise<Document | void>): Promise<Document>;
+  /**
+   * Calls a command of the service, and gives its output, undefined without one. With `etag`: only if the document still
+   * has that one. A refusal is a `Problem` 409 with the code `command_refused`; `answer.body.reason` says why.
+   */
+  call<Output = any>(command: string, input?: JSONValue, etag?: string): Promise<Output>;
   /** The same instance, in its default state. */
   clear(): Promise<Document>;
   /** The instance is gone; the next access makes a clean one. */

@@ -254,6 +254,13 @@ export class Service extends Live {
   clear = () => this.session.request("DELETE", `${this.path}/state`).then(() => this.get());
   remove = () => this.session.request("DELETE", this.path).then(() => this.get());
 
+  async call(command, body, etag) {
+    const options = { body, headers: etag && { "if-match": etag } };
+    const answer = await this.session.request("POST", `${this.path}/commands/${command}`, options);
+    if (this.etag && this.etag !== answer.etag) await this.get();
+    return answer.body?.output;
+  }
+
   async update(change, attempts = 10) {
     const { value, etag } = await this.read();
     const draft = structuredClone(value);

@@ -2,6 +2,7 @@ import Glibc
 import HTTPServer
 import JSONDocument
 import Navigation
+import ServiceLocator
 import Sessions
 
 /// The program as a value: made from a configuration, started, stopped. It is the only composition root: no part looks
@@ -46,19 +47,22 @@ package actor Application {
 
     /// - Parameters:
     ///   - services: the declared document services.
+    ///   - added: services in Swift.
     ///   - flows: the flows of journeys.
     ///   - log: `nil` for the standard error of this process.
     ///   - store: `nil` for the configured store.
     ///   - clock: the time by which sessions expire.
     /// - Throws: `ServiceCatalogError` with every problem of the services, `StoreOpeningError`.
     package init(
-        _ configuration: Configuration, services: [ServiceFile] = [], flows: FlowCatalog = .empty, log: Log? = nil,
-        store: (any SessionStore)? = nil, clock: any SessionClock = SystemClock()
+        _ configuration: Configuration, services: [ServiceFile] = [], adding added: SwiftServices = SwiftServices(),
+        flows: FlowCatalog = .empty, log: Log? = nil, store: (any SessionStore)? = nil,
+        clock: any SessionClock = SystemClock()
     ) throws {
         self.configuration = configuration
         self.flows = flows
         self.log = log ?? Log(settings: configuration.log)
-        let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
+        let catalog = try ServiceCatalog(
+            declarations: services.map(ServiceDeclaration.init), adding: added)
         let store =
             try store
             ?? configuration.openStore(for: catalog, clock: clock) { [log = self.log] sentence, level, event in
@@ -68,7 +72,14 @@ package actor Application {
         self.store = store
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
-            journeys: JourneySettings(configuration, flows: flows))
+            parent: ServiceLocator(registry: catalog.registry), journeys: JourneySettings(configuration, flows: flows),
+            noteSlow: { [log = self.log] slow in
+                log.write(.warning, "slow_command") { line in
+                    line.add("service", slow.service)
+                    line.add("command", slow.command)
+                    line.add("cpu_ms", Int(slow.duration.milliseconds))
+                }
+            })
         quotas = Quotas(
             configuration.quotas, proxies: configuration.proxies.networks,
             cookieName: SessionCookie(configuration.cookie).name)
@@ -225,6 +236,8 @@ package actor Application {
     func publicRoutes() throws -> Router {
         let caller = caller
         let journeys = JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows))
+        let services = ServiceEndpoints(catalog: sessions.catalog, caller: .client, session: caller.inPath)
+        let journeyServices = services.ofJourney
         var routes = RouterBuilder()
         routes.use(QueryMiddleware(.public))
         let program = ProgramEndpoints(readiness: readiness)
@@ -241,6 +254,8 @@ package actor Application {
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
             journeys.add(to: &routes)
+            services.addCommands(to: &routes)
+            journeyServices.addCommands(to: &routes)
         }
         let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
         WatchEndpoint(sessions: sessions, caller: caller).add(to: &routes)
@@ -248,12 +263,8 @@ package actor Application {
             pages: FlowPages(flows), graphs: FlowGraphs(draw: Self.drawing),
             isPublic: configuration.flowsPublic, checkCaller: checkCaller
         ).add(to: &routes)
-        ServiceEndpoints(
-            catalog: sessions.catalog, caller: .client, session: caller.inPath
-        ).add(to: &routes)
-        ServiceEndpoints(
-            catalog: sessions.catalog, caller: .client, session: caller.inPath, isOfJourney: true
-        ).add(to: &routes)
+        services.add(to: &routes)
+        journeyServices.add(to: &routes)
         return try routes.freeze()
     }
 
@@ -285,18 +296,20 @@ package actor Application {
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
-            ServiceEndpoints(
-                catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session)
-            ).add(to: &routes)
-            ServiceEndpoints(
-                catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session),
-                isOfJourney: true
-            ).add(to: &routes)
+            let services = ServiceEndpoints(
+                catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session))
+            let journeyServices = services.ofJourney
+            services.add(to: &routes)
+            journeyServices.add(to: &routes)
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             let journeys = AdminJourneyEndpoints(
                 sessions: sessions, session: endpoints.session,
                 send: JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows), isFromBackend: true).send)
-            routes.group(adminIdempotency(journeys.keyOwner), add: journeys.add)
+            routes.group(adminIdempotency(journeys.keyOwner)) { routes in
+                journeys.add(to: &routes)
+                services.addCommands(to: &routes)
+                journeyServices.addCommands(to: &routes)
+            }
             let tasks = TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75)
             routes.group(adminIdempotency(tasks.keyOwner), add: tasks.add)
             StoreEndpoints(sessions: sessions).add(to: &routes)

@@ -45,6 +45,21 @@ extension ServiceEndpoints {
             method: .delete, path: "/v1/sessions/{session}/services/{name}/state", id: "clearService",
             summary: "Resets the instance to its default", parameters: [.ifMatch, .ifNoneMatch],
             responses: [.done("Cleared.", headers: [.etag])], problems: writingOne),
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/services/{name}/commands/{command}", id: "callServiceCommand",
+            summary: "Calls a command", parameters: [.ifMatch, .ifNoneMatch, .prefer, .idempotencyKey],
+            body: .json(.commandInput),
+            responses: [
+                .json(
+                    "The output.", .commandOutput, headers: [.etag, .preferenceApplied, .idempotencyReplayed]),
+                .done(
+                    "Done; there is no output, or `Prefer: return=minimal` left it out.",
+                    headers: [.etag, .preferenceApplied, .idempotencyReplayed]),
+            ],
+            problems: writing + [
+                .serviceNotFound, .commandNotFound, .invalidCondition, .preconditionFailed, .commandRefused,
+                .invalidState, .stateTooLarge, .invalidInput,
+            ]),
     ]
 
     static let ofJourney = "/v1/sessions/{session}/journeys/{id}/services"

@@ -10,7 +10,20 @@ struct ServiceEndpoints: Sendable {
     /// The session that the request's first parameter names.
     let session: SessionFinder
     /// Whether the services are those that the topmost coordinator of a journey sees.
-    var isOfJourney = false
+    private(set) var isOfJourney = false
+
+    init(catalog: ServiceCatalog, caller: ServiceCaller, session: SessionFinder) {
+        self.catalog = catalog
+        self.caller = caller
+        self.session = session
+    }
+
+    /// The same for the services that the topmost coordinator of a journey sees.
+    var ofJourney: ServiceEndpoints {
+        var endpoints = self
+        endpoints.isOfJourney = true
+        return endpoints
+    }
 
     /// The place of `{name}` among the parameters of its routes.
     private var nameParameter: Int { isOfJourney ? 2 : 1 }
@@ -27,6 +40,41 @@ struct ServiceEndpoints: Sendable {
         addWrite(
             .delete, "\(services)/{name}/state", isState: true, of: leaving(.clear), answer: Self.versionNow,
             to: &routes)
+    }
+
+    /// Adds the calls of commands, which have an `Idempotency-Key`.
+    func addCommands(to routes: inout RouterBuilder) {
+        let services = isOfJourney ? Self.ofJourney : "/v1/sessions/{session}/services"
+        routes.on(.post, "\(services)/{name}/commands/{command}", handler: session.handler(call))
+    }
+
+    @Sendable private func call(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+        let service = try service(of: request)
+        let command = try service.command(named: request.parameter("command"))
+        // What a command without an input gets as a body is checked with it.
+        let input = command.input == nil && RequestBody.isLeftOut(by: request) ? nil : try RequestBody.read(request)
+        let operation = ServiceOperation(
+            .call(command, input), on: service, condition: try Conditions.ofWrite(request),
+            journey: journey(of: request))
+        let response = UnitResponse(to: request) { Self.result(request, $0) }
+        let caller = caller
+        if command.isWaiting {
+            return .task { .response(try response.of(try await session.call(operation, by: caller))) }
+        }
+        return .deferred { responder in
+            session.perform(
+                operation, by: caller, once: response.once, then: responder.completion { try response.of($0.get()) })
+        }
+    }
+
+    private static func result(_ request: HTTPRequest, _ outcome: ServiceOperation.Outcome) -> HTTPResponse {
+        guard let output = outcome.output else { return versionNow(request, outcome) }
+        var response = HTTPResponse.json { json in
+            json.name("output")
+            json.document(output)
+        }
+        response.fields.add(entityTag: outcome.etag.revision)
+        return request.minimized(response)
     }
 
     /// The methods of a service, or of its state. They depend on the caller.

@@ -2,7 +2,7 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Several writes to a session's services, all or nothing.
+/// Several writes and commands to a session's services, all or nothing.
 struct TransactionEndpoint: Sendable {
     let catalog: ServiceCatalog
     let caller: SessionCaller
@@ -37,6 +37,10 @@ struct TransactionEndpoint: Sendable {
                         json.string(outcome.service.name)
                         json.name("etag")
                         json.string(outcome.etag.description)
+                        if let output = outcome.output {
+                            json.name("output")
+                            json.document(output)
+                        }
                         json.endObject()
                     }
                     json.endArray()
@@ -65,7 +69,7 @@ struct TransactionEndpoint: Sendable {
             Problem(.invalidInput, errors: [InvalidInput(pointer: "\(pointer)/\(member)", detail: detail)])
         }
         let members = try RequestBody.members(
-            of: document, at: pointer, known: ["op", "service", "value", "if_match", "journey"])
+            of: document, at: pointer, known: ["op", "service", "command", "value", "if_match", "journey"])
         guard let name = members["service"]?.string else { throw invalid("service", "must name a service") }
         guard let service = catalog[name] else { throw invalid("service", "there is no service of that name") }
         let value = members["value"]
@@ -78,8 +82,22 @@ struct TransactionEndpoint: Sendable {
             action = patch.kind == .array ? .jsonPatch(patch) : .mergePatch(patch)
         case "clear": action = .clear
         case "remove": action = .remove
-        default: throw invalid("op", "must be \"put\", \"patch\", \"clear\" or \"remove\"")
+        case "call":
+            guard let name = members["command"]?.string else { throw invalid("command", "must name a command") }
+            let command: ServiceCommand
+            do {
+                command = try service.command(named: name)
+            } catch {
+                throw invalid("command", error.description)
+            }
+            guard !command.isWaiting else {
+                throw invalid(
+                    "command", "waits for something, so it cannot be a part of a transaction: call it by itself")
+            }
+            action = .call(command, value)
+        default: throw invalid("op", "must be \"put\", \"patch\", \"clear\", \"remove\" or \"call\"")
         }
+        if members["command"] != nil, members["op"] != "call" { throw invalid("command", "is for call only") }
         var condition = WriteCondition.none
         if let expected = members["if_match"] {
             guard let text = expected.string, let match = Self.match(text) else {
@@ -114,14 +132,16 @@ extension TransactionEndpoint {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/transactions", id: "commitTransaction",
-            summary: "Several writes, all or nothing", parameters: [.idempotencyKey, .prefer],
+            summary: "Several writes and commands, all or nothing", parameters: [.idempotencyKey, .prefer],
             body: .json(.transaction),
             responses: [
-                .json("The new versions.", .transactionResults, headers: [.idempotencyReplayed]), .minimal,
+                .json(
+                    "The new versions, and what commands gave.", .transactionResults, headers: [.idempotencyReplayed]),
+                .minimal,
             ],
             problems: [
                 .invalidState, .invalidPatch, .patchConflict, .preconditionFailed, .stateTooLarge,
-                .preconditionRequired, .contention, .storageFull,
+                .preconditionRequired, .contention, .storageFull, .commandRefused,
             ])
     ]
 }

@@ -29,6 +29,9 @@ struct APIOperation: Sendable {
     /// Whether the description has it once for each service.
     var isOnService: Bool { path.contains("/services/{name}") }
 
+    /// Whether the description has it once for each command of each service.
+    var isOnCommand: Bool { path.hasSuffix("/commands/{command}") }
+
     /// The parameters of the path, in its order.
     var pathParameters: [APIParameter] {
         path.split(separator: "/").compactMap { segment in

@@ -26,14 +26,18 @@ extension APISchema {
         case .signedIn: Self.object(["session": APISchema.session.reference, "token": Self.token])
         case .serviceListing: Self.serviceListingDocument
         case .serviceList: Self.list(of: APISchema.serviceListing.reference)
-        case .serviceState, .servicePatch:
-            preconditionFailure("each service has a schema of its own, from LoadedSchemas")
+        case .serviceState, .servicePatch, .commandInput, .commandOutput:
+            preconditionFailure("each service and command has a schema of its own, from LoadedSchemas")
         case .transaction: Self.transactionDocument
         case .transactionResults:
             Self.object([
                 "results": [
                     "type": "array",
-                    "items": Self.object(["service": ["type": "string"], "etag": Self.etag]),
+                    "items": Self.object(
+                        [
+                            "service": ["type": "string"], "etag": Self.etag,
+                            "output": ["description": "Of a command that has one."],
+                        ], required: ["service", "etag"]),
                 ]
             ])
         case .flowListing: Self.flowListingDocument
@@ -146,18 +150,23 @@ extension APISchema {
                 "type": "string",
                 "description": "Of a journey's services: `session`, or the flow whose coordinator owns it.",
             ], "created_at": time, "updated_at": time, "expires_at": time,
-        ], required: ["name", "kind", "status", "etag"])
+            "scope": [
+                "type": "string", "enum": ["session"], "description": "How many there are: one for each session.",
+            ],
+            "commands": ["type": "array", "items": ["type": "string"]],
+        ], required: ["name", "kind", "scope", "status", "etag", "commands"])
 
     private static let transactionDocument = closedObject([
         "operations": [
             "type": "array", "minItems": 1, "maxItems": JSONDocument(TransactionEndpoint.maximumOperations),
             "items": closedObject(
                 [
-                    "op": ["type": "string", "enum": ["put", "patch", "clear", "remove"]],
+                    "op": ["type": "string", "enum": ["put", "patch", "clear", "remove", "call"]],
                     "service": ["type": "string", "pattern": "^[a-z0-9-]{1,64}$"],
+                    "command": ["type": "string", "description": "For call its name."],
                     "value": [
                         "description":
-                            "For put the state; for patch a merge patch (RFC 7396: an object) or a JSON Patch (RFC 6902: an array)."
+                            "For put the state; for patch a merge patch (RFC 7396: an object) or a JSON Patch (RFC 6902: an array); for call the input."
                     ],
                     "if_match": [
                         "type": "string", "pattern": "^(\"[^\"]+\"|[^\"]+)$",
@@ -192,6 +201,7 @@ extension APISchema {
                     "type": "array", "items": ["type": "string"],
                     "description": "With event_not_accepted: the events that are accepted.",
                 ],
+                "reason": ["type": "string", "description": "With command_refused: the service's word for it."],
                 "screen": ["type": "string", "description": "With unreachable: the first screen that blocks the way."],
                 "report": [
                     "$ref": "#/components/schemas/ImportReport",

@@ -18,6 +18,8 @@ enum APISchema: String, Sendable, CaseIterable {
     case serviceList = "ServiceList"
     case serviceState = "ServiceState"
     case servicePatch = "ServicePatch"
+    case commandInput = "CommandInput"
+    case commandOutput = "CommandOutput"
     case transaction = "Transaction"
     case transactionResults = "TransactionResults"
     // Flows and journeys.
@@ -58,8 +60,13 @@ enum APISchema: String, Sendable, CaseIterable {
     case anyObject = "AnyObject"
     case text = "Text"
 
-    /// Whether it stands for a schema that each service has of its own: of its state, or of a merge patch.
-    var isOfEachService: Bool { self == .serviceState || self == .servicePatch }
+    /// Whether it stands for a schema that each service or command has of its own.
+    var isOfEachService: Bool {
+        switch self {
+        case .serviceState, .servicePatch, .commandInput, .commandOutput: true
+        default: false
+        }
+    }
 
     /// A reference to it, for other schemas.
     var reference: JSONDocument { ["$ref": JSONDocument("#/components/schemas/\(rawValue)")] }

@@ -13,6 +13,7 @@ struct LoadedSchemas: Sendable {
         let name: String
         /// The names of the schemas of a whole state in a request, and of a merge patch.
         let (written, patch): (String, String)
+        fileprivate(set) var commands: [Command] = []
 
         /// Whether the caller can use the operation on it.
         func allows(_ operation: APIOperation, on listener: APIListener) -> Bool {
@@ -31,6 +32,27 @@ struct LoadedSchemas: Sendable {
                 id: general.id.replacing("Service", with: name), summary: "`\(service.name)`: \(general.summary)",
                 access: general.access, parameters: general.parameters, body: general.body,
                 responses: general.responses, problems: general.problems)
+        }
+    }
+
+    /// A command as the description has it.
+    struct Command: Sendable {
+        let command: ServiceCommand
+        /// In the names of its operations: `CartAdd`.
+        let name: String
+        /// The names of its schemas, where it has an input and an output.
+        let (input, output): (String?, String?)
+
+        /// The call of this command.
+        func operation(_ general: APIOperation, of service: RegisteredService) -> APIOperation {
+            APIOperation(
+                method: general.method,
+                path: general.path.replacing("{name}", with: service.name).replacing("{command}", with: command.name),
+                id: general.id.replacing("ServiceCommand", with: name),
+                summary: "`\(service.name)/\(command.name)`: \(general.summary)", access: general.access,
+                parameters: general.parameters, body: input == nil ? nil : general.body,
+                responses: general.responses.filter { $0.status == .noContent || output != nil },
+                problems: general.problems)
         }
     }
 
@@ -60,9 +82,10 @@ struct LoadedSchemas: Sendable {
         let state = schemas.convert(service.schema.document, named: name)
         let members = state.members ?? []
         schemas.add(JSONDocument(members: members + [("default", service.default)]), named: name)
-        let described = Service(
+        var described = Service(
             service: service, name: name, written: service.completesFromDefault ? name + "Write" : name,
             patch: name + "Patch")
+        described.commands = service.commands.map { add($0, of: name, operations.filter(\.isOnCommand)) }
         services.append(described)
         guard operations.contains(where: { $0.method == .patch && described.allows($0, on: listener) }) else { return }
         schemas.add(
@@ -73,6 +96,25 @@ struct LoadedSchemas: Sendable {
             JSONDocument(
                 members: members.filter { $0.name != "required" } + [("description", JSONDocument(description))]),
             named: described.written)
+    }
+
+    private mutating func add(
+        _ command: ServiceCommand, of service: String, _ operations: [APIOperation]
+    ) -> Command {
+        let name = schemas.take(service + SchemaComponents.name(of: command.name)) { name in
+            [name + "Input", name + "Output"]
+                + operations.map { $0.id.replacing("ServiceCommand", with: name) + "()" }
+        }
+        let input = command.input.map { schema in
+            schemas.add(schemas.convert(schema.document, named: name + "Input"), named: name + "Input")
+            return name + "Input"
+        }
+        let output = command.output.map { schema in
+            let converted = schemas.convert(schema, named: name + "Output")
+            schemas.add(APISchema.object(["output": converted]), named: name + "Output")
+            return name + "Output"
+        }
+        return Command(command: command, name: name, input: input, output: output)
     }
 
     /// One schema for each flow, told apart by `flow`.

@@ -5,10 +5,25 @@ import Sessions
 
 /// Writes the OpenAPI 3.1 document of a listener from the operations of the endpoints.
 struct OpenAPIDocument {
-    /// An operation under its heading; one on a service also with that service, and the operation on any service.
-    private typealias Described = (
-        tag: String, operation: APIOperation, of: (service: LoadedSchemas.Service, general: APIOperation)?
-    )
+    /// An operation under its heading; one on a service also with the operation on any service, and what it is on.
+    private typealias Described = (tag: String, operation: APIOperation, of: Subject?)
+
+    private struct Subject {
+        let general: APIOperation
+        let service: LoadedSchemas.Service
+        var command: LoadedSchemas.Command?
+
+        /// The name of what stands for its schemas in a body.
+        func name(of schema: APISchema, isRequest: Bool) -> String? {
+            switch schema {
+            case .serviceState: isRequest ? service.written : service.name
+            case .servicePatch: service.patch
+            case .commandInput: command?.input
+            case .commandOutput: command?.output
+            default: nil
+            }
+        }
+    }
 
     let listener: APIListener
     private let groups: [APIGroup]
@@ -25,8 +40,18 @@ struct OpenAPIDocument {
         operations = groups.flatMap { group in
             group.operations.flatMap { operation -> [Described] in
                 guard operation.isOnService else { return [(group.name, operation, nil)] }
+                if operation.isOnCommand {
+                    return loaded.services.flatMap { service in
+                        service.commands.map { command in
+                            (
+                                group.name, command.operation(operation, of: service.service),
+                                Subject(general: operation, service: service, command: command)
+                            )
+                        }
+                    }
+                }
                 return loaded.services.filter { $0.allows(operation, on: listener) }.map {
-                    (group.name, $0.operation(operation), ($0, operation))
+                    (group.name, $0.operation(operation), Subject(general: operation, service: $0))
                 }
             }
         }
@@ -79,7 +104,7 @@ struct OpenAPIDocument {
     }
 
     private func write(_ described: Described, to json: inout JSONWriter) {
-        let (tag, operation, service) = (described.tag, described.operation, described.of?.service)
+        let (tag, operation, subject) = (described.tag, described.operation, described.of)
         json.member("operationId", operation.id)
         json.member("summary", operation.summary)
         json.array("tags") { $0.string(tag) }
@@ -92,14 +117,14 @@ struct OpenAPIDocument {
             json.object("requestBody") { json in
                 json.name("required")
                 json.bool(body.isRequired)
-                json.contents(body.contents) { $0 == .serviceState ? service?.written : service?.patch }
+                json.contents(body.contents) { subject?.name(of: $0, isRequest: true) }
             }
         }
         let problems = operation.problems(on: listener)
         json.object("responses") { json in
             for response in operation.responses {
                 json.name(String(response.status.code))
-                write(response, problems.filter { $0.status == response.status }, of: service, to: &json)
+                write(response, problems.filter { $0.status == response.status }, of: subject, to: &json)
             }
             let answered = operation.responses.map(\.status)
             for status in statuses(of: problems) where !answered.contains(status) {
@@ -107,7 +132,7 @@ struct OpenAPIDocument {
                 json.name(String(status.code))
                 if kinds.allSatisfy(APIOperation.canHappenAnywhere) {
                     json.reference("responses", String(status.code))
-                } else if let general = described.of?.general {
+                } else if let general = subject?.general {
                     json.reference("responses", Self.shared(status, general))
                 } else {
                     write(status, kinds, isPatch: operation.method == .patch, to: &json)
@@ -122,12 +147,14 @@ struct OpenAPIDocument {
 
     /// - Parameter problems: problems with the same status, such as 503 while the server is not ready.
     private func write(
-        _ answer: APIResponse, _ problems: [ProblemKind], of service: LoadedSchemas.Service?, to json: inout JSONWriter
+        _ answer: APIResponse, _ problems: [ProblemKind], of subject: Subject?, to json: inout JSONWriter
     ) {
         json.beginObject()
         json.member("description", ([answer.meaning] + problems.map(explanation(of:))).joined(separator: "\n\n"))
         json.headers([.requestID] + answer.headers)
-        json.contents(answer.contents + (problems.isEmpty ? [] : Self.problem)) { _ in service?.name }
+        json.contents(answer.contents + (problems.isEmpty ? [] : Self.problem)) {
+            subject?.name(of: $0, isRequest: false)
+        }
         json.endObject()
     }
 
@@ -190,7 +217,9 @@ struct OpenAPIDocument {
                 json.name(String(status.code))
                 write(status, APIOperation.ofTransport.filter { $0.status == status }, to: &json)
             }
-            for operation in groups.flatMap(\.operations) where operation.isOnService {
+            let onCommands = loaded.services.contains { !$0.commands.isEmpty }
+            for operation in groups.flatMap(\.operations)
+            where operation.isOnService && (onCommands || !operation.isOnCommand) {
                 let problems = operation.problems(on: listener)
                 for status in statuses(of: problems.filter { !APIOperation.canHappenAnywhere($0) }) {
                     let kinds = problems.filter { $0.status == status }

@@ -64,6 +64,8 @@ extension JSONWriter {
         string(service.name)
         name("kind")
         string(service.kind)
+        name("scope")
+        string("session")
         name("status")
         string(service.isLive ? "live" : "registered")
         name("etag")
@@ -83,6 +85,9 @@ extension JSONWriter {
         if let time = service.expiresAt {
             name("expires_at")
             self.time(time)
+        }
+        array("commands") { json in
+            for command in service.commands { json.string(command) }
         }
         endObject()
     }

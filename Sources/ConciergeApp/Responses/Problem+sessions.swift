@@ -1,4 +1,5 @@
 import HTTPServer
+import JSONDocument
 import Sessions
 
 extension Problem {
@@ -19,6 +20,14 @@ extension Problem {
         case .preconditionRequired: self.init(.preconditionRequired, error.description)
         case .invalid(let errors):
             self.init(.invalidState, "The input has \(errors.count == 1 ? "a mistake" : "mistakes").", errors: errors)
+        case .inputInvalid(let errors):
+            self.init(.invalidInput, "The input has \(errors.count == 1 ? "a mistake" : "mistakes").", errors: errors)
+        case .noCommand: self.init(.commandNotFound, error.description)
+        case .refused(let refusal):
+            self.init(
+                .commandRefused, refusal.detail,
+                errors: [InvalidInput(pointer: refusal.pointer, detail: refusal.detail)],
+                members: [(name: "reason", value: JSONDocument(refusal.code))])
         case .malformedPatch(let place): self.init(.invalidPatch, place.detail, errors: [place])
         case .patchConflict(let place): self.init(.patchConflict, place.detail, errors: [place])
         case .tooLarge, .sessionTooLarge: self.init(.stateTooLarge, error.description)
@@ -55,8 +64,8 @@ extension Problem {
         case .preconditionFailed, .preconditionRequired:
             self.init(plain.kind, plain.detail, errors: at("if_match"), fields: plain.fields)
         case .tooLarge: self.init(plain.kind, plain.detail, errors: at("value"))
-        case .invalid, .malformedPatch, .patchConflict:
-            self.init(plain.kind, plain.detail, errors: inValue(plain.errors))
+        case .invalid, .inputInvalid, .refused, .malformedPatch, .patchConflict:
+            self.init(plain.kind, plain.detail, errors: inValue(plain.errors), members: plain.members)
         default: self = plain
         }
     }

@@ -75,6 +75,9 @@ extension ProblemKind {
         .notFound, "session_not_found", "No such session", "There is no session of that id for this caller.")
     static let serviceNotFound = ProblemKind(
         .notFound, "service_not_found", "No such service", "No service of that name is registered.")
+    static let commandNotFound = ProblemKind(
+        .notFound, "command_not_found", "No such command",
+        "The service has no command of that name: the detail says which one may have been meant.")
     static let flowNotFound = ProblemKind(
         .notFound, "flow_not_found", "No such flow", "No flow of that id and version is loaded.")
     static let journeyNotFound = ProblemKind(
@@ -104,6 +107,10 @@ extension ProblemKind {
     static let unreachable = ProblemKind(
         .conflict, "unreachable", "Screen cannot be reached",
         "No open way leads to that screen: screen is the first that blocks the way, errors says why.")
+    static let commandRefused = ProblemKind(
+        .conflict, "command_refused", "Command refused",
+        "The service refuses the command: reason says why in a word for programs, detail in a sentence, errors has the "
+            + "place in the input. Nothing was changed.")
     static let actionFailed = ProblemKind(
         .conflict, "action_failed", "Action could not be done",
         "An action of the flow on the session's data failed: errors says where. Nothing was changed.")
@@ -228,8 +235,10 @@ extension ProblemKind {
         invalidIdempotencyKey, idempotencyKeyNotPossible, notAnExport, tooManyArguments, malformedRequest,
         invalidTarget, invalidHost, ambiguousLength,
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
-        serviceNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable, patchConflict,
-        requestInProgress, replayExpired, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, actionFailed,
+        serviceNotFound, commandNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable,
+        patchConflict,
+        requestInProgress, replayExpired, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, commandRefused,
+        actionFailed,
         taskNotClaimed,
         tooManyJourneys,
         tooManySessionsOfUser, stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver,

@@ -15,7 +15,7 @@ package struct ServiceDefinition: Sendable {
     package let completesFromDefault: Bool
     let presentation: ServicePresentation?
     /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
-    let isOwnable: Bool
+    package let isOwnable: Bool
     let commands: [CommandDeclaration]
     /// Why a document is no state of a service with behaviour; `nil` for one without.
     let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?

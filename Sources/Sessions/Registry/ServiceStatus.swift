@@ -5,6 +5,8 @@ package struct ServiceStatus: Sendable, Equatable {
     package let name: String
     package let kind: String
     package let isLive: Bool
+    /// The names of its commands.
+    package let commands: [String]
     package let etag: ServiceETag
     package let createdAt: Timestamp?
     /// `nil` when the service was never written.
@@ -28,6 +30,7 @@ package struct ServiceStatus: Sendable, Equatable {
     ) {
         name = service.name
         kind = service.kind
+        commands = service.commandNames
         isLive = createdAt != nil
         self.etag = etag
         self.createdAt = createdAt.map(environment.timestamp)

@@ -23,7 +23,7 @@ extension ServiceDefinition {
             isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly, isOpenToFlows: true,
             completesFromDefault: true, isOwnable: true, commands: Object.commands.map(\.declaration),
             misfit: { document in
-                do {
+                do throws(InvalidInput) {
                     _ = try TypedJSON.decode(Object.State.self, document)
                     return nil
                 } catch {

@@ -12,7 +12,7 @@ struct OpenAPITests {
     func isComplete(listener: APIListener) async throws {
         var configuration = Configuration()
         configuration.store = .memory
-        let application = try Application(configuration)
+        let application = try Application(configuration, adding: Shop.services)
         let router: Router
         switch listener {
         case .public: router = try await application.publicRoutes()
@@ -22,10 +22,11 @@ struct OpenAPITests {
             ).router
         }
         let served = Set(router.routes.map { "\($0.method) \($0.pattern.text)" })
-        let document = try document(of: listener)
+        let document = try document(of: listener, adding: Shop.services)
         let described = try paths(of: document).flatMap { path in
-            // Services have a path each.
+            // Services and commands have a path each.
             let pattern = path.name.replacing(#/services/[a-z-]+/#, with: "services/{name}")
+                .replacing(#/commands/[a-z-]+/#, with: "commands/{command}")
             return try #require(path.value.members).map { "\($0.name.uppercased()) \(pattern)" }
         }
         #expect(Set(described) == served)
@@ -327,6 +328,39 @@ struct OpenAPITests {
         #expect(schemas("TreeTag", of: document) == ["type": "string"])
     }
 
+    @Test("has a path for each command, with its schemas, and none without commands", arguments: APIListener.allCases)
+    func commands(listener: APIListener) throws {
+        let document = try document(of: listener, adding: Shop.services)
+        let commands = "/v1/sessions/{session}/services/cart/commands/"
+        let ofJourney = "/v1/sessions/{session}/journeys/{id}/services/cart/commands/"
+        let all = try paths(of: document).filter { $0.name.hasPrefix(commands) }
+        #expect(all.map { String($0.name.dropFirst(commands.utf8.count)) }.sorted() == Cart.commandNames.sorted())
+        func member(_ path: String...) -> JSONDocument? { document.value(at: JSONPointer(["paths"] + path)) }
+        let json = ["content", "application/json", "schema", "$ref"]
+        let add = member(commands + "add", "post")
+        #expect(add?[member: "operationId"] == "callCartAdd")
+        #expect(member(ofJourney + "add", "post")?[member: "operationId"] == "callCartAddOfJourney")
+        #expect(
+            add?.value(at: JSONPointer(["requestBody"] + json)) == "#/components/schemas/CartAddInput")
+        #expect(
+            add?.value(at: JSONPointer(["responses", "200"] + json)) == "#/components/schemas/CartAddOutput")
+        #expect(schemas("CartAddInput", of: document)?[member: "required"] == ["id", "count"])
+        #expect(schemas("CartAddOutput", of: document)?[member: "properties"] == ["output": ["type": "integer"]])
+        let empty = member(commands + "empty", "post")
+        #expect(empty?[member: "requestBody"] == nil)
+        #expect(empty?[member: "responses"]?[member: "200"] == nil)
+        #expect(empty?[member: "responses"]?[member: "204"] != nil)
+        var references: Set<String> = []
+        collectReferences(in: document, into: &references)
+        for reference in references {
+            let pointer = try #require(JSONPointer(parsing: String(reference.dropFirst())))
+            #expect(document.value(at: pointer) != nil, "\(reference) leads nowhere")
+        }
+        let names = try operations(of: document).map { $0[member: "operationId"]?.string ?? "" }
+        #expect(Set(names).count == names.count)
+        #expect(!"\(try self.document(of: listener))".contains("callService"))
+    }
+
     private func schemas(of document: JSONDocument) throws -> [(name: String, value: JSONDocument)] {
         try #require(document.value(at: JSONPointer(["components", "schemas"]))?.members)
     }
@@ -336,9 +370,10 @@ struct OpenAPITests {
     }
 
     private func document(
-        of listener: APIListener, services: [ServiceFile] = [], flows: [String] = []
+        of listener: APIListener, services: [ServiceFile] = [], adding added: SwiftServices = SwiftServices(),
+        flows: [String] = []
     ) throws -> JSONDocument {
-        let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
+        let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init), adding: added)
         let flows = try flowCatalog(flows, services: services)
         return try JSONDocument(
             parsing: OpenAPIDocument(listener: listener, services: catalog.services, flows: flows).bytes)

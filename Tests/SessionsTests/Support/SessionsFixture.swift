@@ -12,6 +12,7 @@ struct SessionsFixture {
     let clock: ManualClock
     let store: any SessionStore
     let spy = ChangeSpy()
+    let slow: SlowCommands
 
     static let declarations = [
         ServiceDeclaration(
@@ -25,19 +26,24 @@ struct SessionsFixture {
 
     init(
         store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(), flows: [String] = [],
-        mainFlow: String? = nil, maxJourneys: Int = 16, orphans: FlowEngine.OrphanPolicy = .refuse,
+        adding added: SwiftServices? = nil, mainFlow: String? = nil, maxJourneys: Int = 16,
+        orphans: FlowEngine.OrphanPolicy = .refuse,
         _ configure: (inout SessionSettings) -> Void = { _ in }
     ) throws {
         var settings = SessionSettings()
         configure(&settings)
         self.store = store
         self.clock = clock
-        let catalog = try ServiceCatalog(declarations: Self.declarations)
+        // The cart in Swift has the name of one of the declared services.
+        let catalog = try ServiceCatalog(
+            declarations: added == nil ? Self.declarations : [], adding: added ?? SwiftServices())
+        slow = SlowCommands()
         sessions = Sessions(
-            settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(), observers: [spy],
+            settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(),
+            parent: ServiceLocator(registry: catalog.registry), observers: [spy],
             journeys: JourneySettings(
                 engine: FlowEngine(catalog: try Self.load(flows, with: catalog), orphans: orphans), mainFlow: mainFlow,
-                maxJourneys: maxJourneys))
+                maxJourneys: maxJourneys), noteSlow: slow.note)
     }
 
     private static func load(_ flows: [String], with services: ServiceCatalog) throws -> FlowCatalog {
@@ -78,6 +84,15 @@ struct SessionsFixture {
             return false
         }
     }
+}
+
+/// Writes down which commands took long.
+final class SlowCommands: Sendable {
+    private let recorded = Mutex<[String]>([])
+
+    var names: [String] { recorded.withLock(\.self) }
+
+    @Sendable func note(_ slow: SlowCommand) { recorded.withLock { $0.append("\(slow.service)/\(slow.command)") } }
 }
 
 /// Writes down what observers are told.

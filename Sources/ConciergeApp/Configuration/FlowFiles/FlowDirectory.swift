@@ -89,15 +89,20 @@ enum FlowProblemPlaces {
 extension Navigation.ServiceDirectory {
     /// The services of this configuration's sessions, which flows are checked against.
     ///
-    /// - Parameter names: further services, whose files have mistakes. A flow that names one of them is not reported.
-    package static func declared(by files: [ServiceFile], alsoNamed names: [String] = []) -> Navigation.ServiceDirectory
-    {
-        let builtIn = ServiceDefinition.builtIn.map { service in
-            Entry(name: service.name, schema: service.schema, isReadOnly: !service.isOpenToFlows)
+    /// - Parameters:
+    ///   - added: services in Swift.
+    ///   - names: further services, whose files have mistakes. A flow that names one of them is not reported.
+    package static func declared(
+        by files: [ServiceFile], adding added: SwiftServices = SwiftServices(), alsoNamed names: [String] = []
+    ) -> Navigation.ServiceDirectory {
+        let inCode = (ServiceDefinition.builtIn + added.definitions).map { service in
+            Entry(
+                name: service.name, schema: service.schema, isReadOnly: !service.isOpenToFlows,
+                isOwnable: service.isOwnable)
         }
         let declared = files.map { Entry(name: $0.name, schema: $0.schemaDocument, isOwnable: true) }
         let known = Set(files.map(\.name))
         let broken = names.filter { !known.contains($0) }.map { Entry(name: $0) }
-        return Navigation.ServiceDirectory(builtIn + declared + broken)
+        return Navigation.ServiceDirectory(inCode + declared + broken)
     }
 }

@@ -1,4 +1,5 @@
 import JSONDocument
+import Sessions
 
 /// Reads a service file and collects its problems.
 struct ServiceFileReader {
