@@ -12,6 +12,8 @@ final class Construction: Sendable {
     let outer: Construction?
     /// The thread that the factory runs on.
     let thread: ThreadIdentity
+    /// Whether the instance lives already and gets its object.
+    let wakes: Bool
 
     private struct State {
         var outcome: Result<AnyInstance, ServiceLocatorError>?
@@ -20,7 +22,10 @@ final class Construction: Sendable {
     }
     private let state = Mutex(State())
 
-    init(_ registration: Registration, at index: Int, outer: Construction?, thread: ThreadIdentity) {
+    init(
+        _ registration: Registration, at index: Int, outer: Construction?, thread: ThreadIdentity, wakes: Bool
+    ) {
+        self.wakes = wakes
         self.registration = registration
         self.index = index
         self.outer = outer

@@ -29,7 +29,7 @@ public struct ServiceListing: Hashable, Sendable {
     public let isLive: Bool
     /// Whether the instance was supplied ready-made. Its supplier owns it; the locator never removes it.
     public let isSupplied: Bool
-    /// Counts the instances that the locator has made, from 1; `nil` without an instance and for supplied ones.
+    /// Counts the objects that the locator has made, from 1; `nil` without an object and for supplied ones.
     public let creationOrder: Int?
 
     /// The name of the service.

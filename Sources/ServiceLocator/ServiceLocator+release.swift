@@ -13,9 +13,12 @@ extension ServiceLocator {
         let registration = home.registry.registrations[place.index]
         guard registration.key == key else { throw .wrongType(asked: key, registered: registration.key) }
         guard home === self else { throw .ownedByParent(key) }
-        guard let instance = liveInstance(at: place) else { return }
-        guard let service = registration.lifecycle(instance) else { throw .notClearable(key) }
-        do { try service.clear() } catch { throw .clearFailed(key, error) }
+        if let instance = liveInstance(at: place) {
+            guard let service = registration.lifecycle(instance) else { throw .notClearable(key) }
+            do { try service.clear() } catch { throw .clearFailed(key, error) }
+        } else {
+            guard case .dormant = table.withLock({ $0[place.index] }) else { return }
+        }
         for observer in observers { observer.cleared(key) }
     }
 
@@ -40,6 +43,9 @@ extension ServiceLocator {
         switch table.withLock({ $0.remove(place.index) }) {
         case nil: return false
         case .building: return true
+        case .dormant:
+            release(nil, of: registration)
+            return true
         case .live(let instance, _):
             release(instance, of: registration)
             return true
@@ -51,14 +57,20 @@ extension ServiceLocator {
     /// instances stay.
     public func removeAll() {
         for entry in table.withLock({ $0.removeAll() }) {
-            guard case .live(let instance, _) = entry.slot else { continue }
-            release(instance, of: registry.registrations[entry.service])
+            let registration = registry.registrations[entry.service]
+            switch entry.slot {
+            case .live(let instance, _): release(instance, of: registration)
+            case .dormant: release(nil, of: registration)
+            case .building: continue
+            }
         }
     }
 
     /// Disposes of an instance that has left the table.
-    func release(_ instance: AnyInstance, of registration: Registration) {
-        registration.lifecycle(instance)?.dispose()
+    ///
+    /// - Parameter instance: `nil` when no object was made of it.
+    func release(_ instance: AnyInstance?, of registration: Registration) {
+        instance.flatMap { registration.lifecycle($0) }?.dispose()
         for observer in observers { observer.removed(registration.key) }
     }
 }

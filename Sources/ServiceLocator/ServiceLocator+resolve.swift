@@ -40,12 +40,13 @@ extension ServiceLocator {
     /// Takes the instance, or finds the thread that makes it; without one, this thread begins to make it.
     private func step(at index: Int, _ asker: Construction?) -> Step {
         table.withLock { table in
-            switch table[index] {
+            let slot = table[index]
+            switch slot {
             case .live(let instance, _): return .take(instance)
             case .building(let construction): return .wait(construction)
-            case nil:
+            case .dormant, nil:
                 let construction = Construction(
-                    registry.registrations[index], at: index, outer: asker, thread: .current)
+                    registry.registrations[index], at: index, outer: asker, thread: .current, wakes: slot != nil)
                 table.begin(construction)
                 return .build(construction)
             }
@@ -68,7 +69,7 @@ extension ServiceLocator {
             throw failure
         }
         // Before another thread can get the instance and remove it, so that observers are called in order.
-        for observer in observers { observer.created(registration.key) }
+        if !construction.wakes { for observer in observers { observer.created(registration.key) } }
         let isKept = table.withLock { $0.complete(construction, with: box) }
         construction.finish(.success(box))
         // It was removed while it was being made.

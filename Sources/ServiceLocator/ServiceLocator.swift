@@ -24,7 +24,7 @@ public final class ServiceLocator: Sendable {
     /// The names of the services that this locator holds; nil when it holds all but those of the process.
     let owned: Set<String>?
     /// Locked for look-ups and changes only, never while factories, services or observers run.
-    let table = Mutex(InstanceTable())
+    let table: Mutex<InstanceTable>
     /// Only the topmost locator's is used, for all locators below it.
     private let waits = Mutex(WaitGraph())
 
@@ -34,11 +34,14 @@ public final class ServiceLocator: Sendable {
     ///   - supplying: ready-made instances, which this locator uses instead of factories.
     ///   - owning: the names of the services that this locator holds, and what it is supplied with; the others are its
     ///     parent's. `nil` makes it hold every service that is not of the process.
+    ///   - living: the names of services that live already, the oldest first: their factories are called when they
+    ///     are first resolved, and observers are not told that they were created.
     ///   - observers: are called for instances of this locator, not for those of its parent.
     public init(
         registry: ServiceRegistry, parent: ServiceLocator? = nil, supplying: [SuppliedService] = [],
-        owning: Set<String>? = nil, observers: [any ServiceObserver] = []
+        owning: Set<String>? = nil, living: [String] = [], observers: [any ServiceObserver] = []
     ) {
+        table = Mutex(InstanceTable(living: living.compactMap { registry.place(named: $0)?.index }))
         self.registry = registry
         self.parent = parent
         self.supplied = supplying
@@ -72,11 +75,17 @@ public final class ServiceLocator: Sendable {
         registry.registrations.compactMap { registration in
             guard let (home, place) = home(of: registration.key.name) else { return nil }
             let isSupplied = home.suppliedInstance(at: place) != nil
-            var order: Int?
-            if !isSupplied, case .live(_, let number) = home.table.withLock({ $0[place.index] }) { order = number }
+            var (order, isLive): (Int?, Bool) = (nil, isSupplied)
+            if !isSupplied {
+                switch home.table.withLock({ $0[place.index] }) {
+                case .live(_, let number): (order, isLive) = (number, true)
+                case .dormant: isLive = true
+                case .building, nil: break
+                }
+            }
             return ServiceListing(
-                key: registration.key, scope: registration.scope, isLive: isSupplied || order != nil,
-                isSupplied: isSupplied, creationOrder: order)
+                key: registration.key, scope: registration.scope, isLive: isLive, isSupplied: isSupplied,
+                creationOrder: order)
         }
     }
 

@@ -42,7 +42,7 @@ extension FlowReader {
     /// Finds `cart/add`.
     private mutating func findCommand(
         _ text: String, at place: JSONPointer
-    ) -> (service: String, command: ServiceCommand)? {
+    ) -> (service: String, command: ServiceDirectory.Command)? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts.contains("") else {
             report(place, .badValue, "call is \"\(text)\"; it must be a service and its command, as in \"cart/add\"")

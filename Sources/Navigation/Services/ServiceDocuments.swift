@@ -108,12 +108,12 @@ public struct ServiceDirectory: Sendable {
         /// Whether to warn of a flow that alone writes it and does not own it.
         public let isOwnable: Bool
         /// What its code does when it is called.
-        public let commands: [ServiceCommand]
+        public let commands: [ServiceDirectory.Command]
 
         /// A service that flows may use.
         public init(
             name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false, isOwnable: Bool = false,
-            commands: [ServiceCommand] = []
+            commands: [ServiceDirectory.Command] = []
         ) {
             self.name = name
             self.schema = schema

@@ -23,5 +23,4 @@ package protocol DocumentBackedService: Service {
 
 extension DocumentBackedService {
     package func clear() { state.clear() }
-    package func dispose() { state.remove() }
 }

@@ -27,8 +27,6 @@ package final class RegisteredService: Sendable {
     package let commandNames: [String]
     /// Why a document is no state of a service with behaviour; `nil` for one without.
     let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
-    /// Creates the instance in a locator.
-    let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
 
     /// Living instances in all sessions.
     private let liveCount = Atomic<Int>(0)
@@ -52,7 +50,6 @@ package final class RegisteredService: Sendable {
         self.commands = commands
         commandNames = commands.map(\.name)
         misfit = definition.misfit
-        revive = definition.revive
     }
 
     /// - Throws: ``SessionError/noCommand(service:command:nearest:)``.

@@ -8,7 +8,11 @@ extension ServiceCatalog {
             services.filter { $0.name != CoordinatorService.key.name }.map {
                 .init(
                     name: $0.name, schema: $0.schema.document, isReadOnly: !$0.isOpenToFlows,
-                    isOwnable: $0.isOwnable)
+                    isOwnable: $0.isOwnable,
+                    commands: $0.commands.map {
+                        .init(
+                            name: $0.name, input: $0.input?.document, output: $0.output ?? false, waits: $0.isWaiting)
+                    })
             })
     }
 }

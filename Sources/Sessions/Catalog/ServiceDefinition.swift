@@ -22,8 +22,6 @@ package struct ServiceDefinition: Sendable {
     /// What is wrong with it; the catalogue reports that.
     let problems: [String]
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
-    /// Creates the instance in a locator.
-    let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
 
     init(
         name: String, kind: String, schema: JSONDocument, default: JSONDocument, lifetime: Int64? = nil,
@@ -31,8 +29,7 @@ package struct ServiceDefinition: Sendable {
         completesFromDefault: Bool, presentation: ServicePresentation? = nil, isOwnable: Bool,
         commands: [CommandDeclaration] = [], misfit: (@Sendable (JSONDocument) -> InvalidInput?)? = nil,
         problems: [String] = [],
-        register: @escaping @Sendable (inout ServiceRegistryBuilder) -> Void,
-        revive: @escaping @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+        register: @escaping @Sendable (inout ServiceRegistryBuilder) -> Void
     ) {
         self.name = name
         self.kind = kind
@@ -50,7 +47,6 @@ package struct ServiceDefinition: Sendable {
         self.misfit = misfit
         self.problems = problems
         self.register = register
-        self.revive = revive
     }
 
     /// - Parameters:
@@ -79,8 +75,7 @@ package struct ServiceDefinition: Sendable {
                 builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
                     Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))
                 }
-            },
-            revive: { (locator) throws(ServiceLocatorError) in _ = try locator.resolve(key) })
+            })
     }
 
     package init(_ declaration: ServiceDeclaration) {

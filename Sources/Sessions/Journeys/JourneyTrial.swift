@@ -65,7 +65,7 @@ package struct JourneyTrial: Sendable {
     mutating func take(
         _ kept: KeptJourneys, _ record: SessionRecord, _ catalog: ServiceCatalog, now: Int64
     ) {
-        let documents = SessionDocuments(record.services, of: catalog, knowing: [])
+        let documents = SessionDocuments(record.services, of: catalog)
         documents.patched = kept.patched
         let tried = TriedDocuments(documents: documents, services: services)
         for journey in kept.journeys where journey.isActive {

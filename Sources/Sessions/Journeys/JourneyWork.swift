@@ -21,7 +21,7 @@ struct JourneyWork {
         let coordinator = try environment.coordinator
         let kept = try Self.kept(in: pending, coordinator)
         let documents = SessionDocuments(
-            pending.documents, of: pending.catalog, knowing: pending.memory?.documents ?? [])
+            pending.documents, of: pending.catalog, knowing: pending.memory?.documents ?? [], environment)
         let guards = pending.memory?.guards ?? GuardMemory()
         // This is the last use, so the value is moved, not copied.
         self.init(

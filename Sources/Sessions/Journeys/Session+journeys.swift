@@ -261,9 +261,12 @@ extension Session {
             }
             work.exchange(&pending)
             return .success(done)
-        } catch  where pending.isRecordChanged {
+        } catch {
+            // A service that could not be read or run stood as its default for the step.
+            let cause = work.documents.failure ?? error
+            guard pending.isRecordChanged else { throw cause }
             // What time has done stays done.
-            return .failure(error)
+            return .failure(cause)
         }
     }
 }

@@ -7,6 +7,8 @@ import Navigation
 /// Lives as long as one unit of work, on one thread.
 final class SessionDocuments: ServiceDocuments {
     let catalog: ServiceCatalog
+    /// Where commands run; nil where there is no session that they could change.
+    let environment: SessionEnvironment?
     /// What is kept where the step begins: what has reached the end of its lifetime is gone from it.
     private let start: [ServiceDocument]
     /// What was asked for, and what is remembered.
@@ -23,7 +25,11 @@ final class SessionDocuments: ServiceDocuments {
     }
 
     /// - Parameter known: what is remembered. What is kept otherwise by now is left out.
-    init(_ start: [ServiceDocument], of catalog: ServiceCatalog, knowing known: [KnownDocument]) {
+    init(
+        _ start: [ServiceDocument], of catalog: ServiceCatalog, knowing known: [KnownDocument] = [],
+        _ environment: SessionEnvironment? = nil
+    ) {
+        self.environment = environment
         self.catalog = catalog
         self.start = start
         self.known = known
@@ -77,6 +83,28 @@ final class SessionDocuments: ServiceDocuments {
 
     func violations(of document: JSONDocument, in name: String) -> [JSONViolation] {
         service(named: name)?.fit(document).violations ?? []
+    }
+
+    func call(
+        _ command: String, of name: String, with input: JSONDocument?,
+        reading document: @escaping (String) -> JSONDocument?
+    ) throws(CommandRefusal) -> CommandResult {
+        do throws(SessionError) {
+            guard let environment else { throw .serviceFailed(service: name, reason: "No commands run here.") }
+            let service = try catalog.service(named: name)
+            let living = start.map { catalog.services[Int($0.service)] }
+            return try environment.call(try service.command(named: command), input, of: service, living: living, reading: document)
+        } catch {
+            switch error {
+            case .refused(let refusal):
+                throw CommandRefusal([JSONViolation(pointer: refusal.pointer, detail: refusal.detail)])
+            case .inputInvalid(let errors), .invalid(let errors):
+                throw CommandRefusal(errors.map { JSONViolation(pointer: $0.pointer, detail: $0.detail) })
+            default:
+                failure = error
+                throw CommandRefusal([])
+            }
+        }
     }
 
     /// What the service is after a step.

@@ -36,8 +36,6 @@ extension ServiceDefinition {
                     let unit = try resolver.resolve(UnitOfWork.key)
                     return try ServiceInstance<Object>(try unit.state(named: key.name), resolver)
                 }
-            },
-            // One that cannot be made is an error only for a caller that resolves it.
-            revive: { _ = try? $0.resolve(key) })
+            })
     }
 }

@@ -26,8 +26,6 @@ final class ServiceInstance<Object: SessionService>: Service, StateObject, @unch
         state.clear()
     }
 
-    func dispose() { state.remove() }
-
     func change(from document: JSONDocument) throws -> JSONDocument? {
         let new = try TypedJSON.document(of: object.state)
         // The document may say the same in another way, or have members that the type does not know.

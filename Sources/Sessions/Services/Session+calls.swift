@@ -1,4 +1,6 @@
 import JSONDocument
+import Navigation
+import ServiceLocator
 
 // Commands of services: in the session's turn, as a part of a unit of work, or outside of it.
 extension Session {
@@ -8,10 +10,7 @@ extension Session {
         on pending: inout PendingState, _ journeys: inout WrittenJourneys
     ) throws(SessionError) -> JSONDocument? {
         try command.check(input)
-        guard case .direct(let body) = command.body else {
-            throw .serviceFailed(
-                service: operation.service.name, reason: "'\(command.name)' waits within a unit of work.")
-        }
+        let body = try command.directBody(of: operation.service)
         try check(operation, by: caller, on: pending, &journeys)
         journeys.forget()
         return try run(operation, on: &pending) { place in try body(place, input) }
@@ -24,15 +23,9 @@ extension Session {
         let service = operation.service.name
         do {
             return try withLocator(on: &pending, inJourney: operation.journey) { locator in
-                let begin = SlowCommand.clock
-                defer {
-                    let duration = SlowCommand.clock - begin
-                    if duration >= SlowCommand.limit, case .call(let command, _) = operation.action {
-                        environment.noteSlow(
-                            SlowCommand(service: service, command: command.name, duration: duration))
-                    }
-                }
-                return try body(ServicePlace(locator: locator, name: service))
+                let place = ServicePlace(locator: locator, name: service)
+                guard case .call(let command, _) = operation.action else { return try body(place) }
+                return try environment.timed(command, of: service) { try body(place) }
             }
         } catch {
             throw SessionError(thrown: error, by: service)
@@ -93,5 +86,59 @@ extension Session {
         }
         try journeys.read(in: pending, environment).check(
             operation, ownedBy: owned.coordinator, in: owned.journey, by: caller)
+    }
+}
+
+extension ServiceCommand {
+    /// What it does, if that waits for nothing.
+    fileprivate func directBody(
+        of service: RegisteredService
+    ) throws(SessionError) -> @Sendable (ServicePlace, JSONDocument?) throws -> JSONDocument? {
+        if case .direct(let body) = body { return body }
+        throw .serviceFailed(service: service.name, reason: "'\(name)' waits within a unit of work.")
+    }
+}
+
+extension SessionEnvironment {
+    /// Runs a command's code, and notes when it takes long.
+    fileprivate func timed<Result>(
+        _ command: ServiceCommand, of service: String, _ body: () throws -> Result
+    ) rethrows -> Result {
+        let begin = SlowCommand.clock
+        defer {
+            let duration = SlowCommand.clock - begin
+            if duration >= SlowCommand.limit {
+                noteSlow(SlowCommand(service: service, command: command.name, duration: duration))
+            }
+        }
+        return try body()
+    }
+
+    /// Calls a command in a step of a journey.
+    ///
+    /// - Parameters:
+    ///   - living: what lives when the step begins, oldest first.
+    ///   - document: the state of a service as the step has it.
+    func call(
+        _ command: ServiceCommand, _ input: JSONDocument?, of service: RegisteredService,
+        living: [RegisteredService], reading document: (String) -> JSONDocument?
+    ) throws(SessionError) -> CommandResult {
+        try command.check(input)
+        let body = try command.directBody(of: service)
+        do {
+            return try withoutActuallyEscaping(document) { document in
+                // The unit ends before this returns, and this thread alone uses it.
+                nonisolated(unsafe) let document = document
+                let unit = UnitOfWork(catalog: catalog, living: living) { document($0.name) }
+                let locator = unit.locator(parent: parent)
+                return try withExtendedLifetime(locator) {
+                    let place = ServicePlace(locator: locator, name: service.name)
+                    let output = try timed(command, of: service.name) { try body(place, input) }
+                    return CommandResult(output: output, changes: try unit.changes())
+                }
+            }
+        } catch {
+            throw SessionError(thrown: error, by: service.name)
+        }
     }
 }

@@ -57,6 +57,9 @@ package final class ServiceState: Sendable {
         content.withLock { ($0.change, $0.object) = (.removed, nil) }
     }
 
+    /// Whether the instance was cleared or removed.
+    var isRenewed: Bool { content.withLock { $0.change == .cleared || $0.change == .removed } }
+
     /// Whether the locator has removed the instance.
     var isRemoved: Bool { content.withLock { $0.change == .removed } }
 

@@ -42,13 +42,13 @@ extension Session {
         on pending: inout PendingState, inJourney journey: String?, _ body: (ServiceLocator) throws -> Result
     ) throws -> Result {
         let work = UnitOfWork(start: pending, catalog: environment.catalog)
-        var locator = try work.locator(parent: environment.parent)
+        var locator = work.locator(parent: environment.parent)
         var owned: [(work: UnitOfWork, coordinator: Int)] = []
         if let journey {
             let journeys = try JourneyWork(on: pending, environment)
             for level in try journeys.levels(in: journey).reversed() {
                 let own = journeys.unit(of: level, in: journey)
-                locator = try own.locator(parent: locator, owning: Set(level.names))
+                locator = own.locator(parent: locator, owning: Set(level.names))
                 owned.append((own, level.coordinator))
             }
         }

@@ -1,11 +1,12 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 import Synchronization
 
 /// The states that the services of a locator use while a closure of `read` or `update` runs.
 ///
 /// It is supplied to the locator. Factories of document services resolve it and ask it for their state.
-package final class UnitOfWork: Sendable {
+package final class UnitOfWork: ServiceObserver {
     package static let key = ServiceKey("unit-of-work", of: UnitOfWork.self)
 
     private let catalog: ServiceCatalog
@@ -36,11 +37,11 @@ package final class UnitOfWork: Sendable {
         }
     }
 
-    /// The state for a new instance of the service: the committed one, or the default when there is none or when the
-    /// instance with the committed state was removed.
+    /// The state for the object of a service: the committed one, or the default when there is none or when the
+    /// instance with the committed state was cleared or removed.
     package func state(named name: String) throws(SessionError) -> ServiceState {
         let service = try catalog.service(named: name)
-        let isRenewed = states.withLock { $0.contains { $0.service === service && $0.isRemoved } }
+        let isRenewed = states.withLock { $0.contains { $0.service === service && $0.isRenewed } }
         var document = service.default
         if !isRenewed, let committed = try start(service) { document = committed }
         let state = ServiceState(of: service, document: document)
@@ -51,17 +52,25 @@ package final class UnitOfWork: Sendable {
     /// A locator over this unit of work, in which everything lives that lives when it begins, in the same order.
     ///
     /// - Parameter owning: the services that it holds; nil for all.
-    func locator(parent: ServiceLocator?, owning: Set<String>? = nil) throws(SessionError) -> ServiceLocator {
-        let locator = ServiceLocator(
-            registry: catalog.registry, parent: parent, supplying: [SuppliedService(Self.key, self)], owning: owning)
-        for service in living {
-            do {
-                try service.revive(locator)
-            } catch {
-                throw SessionError(error, service: service.name)
-            }
+    func locator(parent: ServiceLocator?, owning: Set<String>? = nil) -> ServiceLocator {
+        ServiceLocator(
+            registry: catalog.registry, parent: parent, supplying: [SuppliedService(Self.key, self)], owning: owning,
+            living: living.map(\.name), observers: [self])
+    }
+
+    package func cleared(_ key: AnyServiceKey) { change(key) { $0.clear() } }
+
+    package func removed(_ key: AnyServiceKey) { change(key) { $0.remove() } }
+
+    /// Changes the state of the living instance, of which there may be no object.
+    private func change(_ key: AnyServiceKey, _ change: (ServiceState) -> Void) {
+        guard let service = catalog[key.name] else { return }
+        states.withLock { states in
+            if let last = states.last(where: { $0.service === service }), !last.isRemoved { return change(last) }
+            let state = ServiceState(of: service, document: service.default)
+            change(state)
+            states.append(state)
         }
-        return locator
     }
 
     /// Adds the changes of the services to `pending`.
@@ -75,6 +84,23 @@ package final class UnitOfWork: Sendable {
             case .removed: pending.remove(state.service)
             }
         }
+    }
+
+    /// The changes of the services, for a step of a journey.
+    func changes() throws(SessionError) -> [ServiceChange] {
+        var changes: [ServiceChange] = []
+        for state in states.withLock({ $0 }) {
+            let outcome = try state.outcome()
+            let effect: ServiceChange.Effect
+            switch outcome.change {
+            case .none: continue
+            case .written: effect = .written(outcome.document)
+            case .cleared: effect = .cleared
+            case .removed: effect = .removed
+            }
+            changes.append(ServiceChange(service: state.service.name, effect: effect))
+        }
+        return changes
     }
 
     /// The same for what a coordinator owns.

@@ -103,7 +103,7 @@ private struct Shop: ServiceDocuments {
         .init(
             name: "cart", schema: ["type": "object", "properties": ["total": ["type": "integer"]]], isOwnable: true,
             commands: [
-                ServiceCommand(
+                ServiceDirectory.Command(
                     name: "add",
                     input: [
                         "type": "object", "required": ["id", "count"], "additionalProperties": false,

@@ -6,7 +6,7 @@ extension ModelFlow {
     static let directory = ServiceDirectory(
         ["d", "k", "log"].map {
             ServiceDirectory.Entry(
-                name: $0, commands: [ServiceCommand(name: "turn", input: ["required": ["flag"]])])
+                name: $0, commands: [ServiceDirectory.Command(name: "turn", input: ["required": ["flag"]])])
         })
 
     /// The flow as a file.

@@ -4,7 +4,7 @@ import Navigation
 /// The commands of the service `cart`. Prices are the numbers in the service `limits`.
 enum CartCommands {
     static let all = [
-        ServiceCommand(
+        ServiceDirectory.Command(
             name: "add",
             input: [
                 "type": "object", "additionalProperties": false, "required": ["id", "count"],
@@ -14,10 +14,10 @@ enum CartCommands {
                 "type": "object", "additionalProperties": false, "required": ["total"],
                 "properties": ["total": ["type": "integer"]],
             ]),
-        ServiceCommand(name: "empty", output: false),
+        ServiceDirectory.Command(name: "empty", output: false),
         // Changes several services.
-        ServiceCommand(name: "reset", output: true),
-        ServiceCommand(name: "sync", waits: true),
+        ServiceDirectory.Command(name: "reset", output: true),
+        ServiceDirectory.Command(name: "sync", waits: true),
     ]
 
     static func run(

@@ -9,7 +9,7 @@ struct TestServices: ServiceDocuments {
         var isReadOnly = false
         /// Whether a flow that alone writes it should own it.
         var isOwnable = false
-        var commands: [ServiceCommand] = []
+        var commands: [ServiceDirectory.Command] = []
     }
 
     static let known: [String: Service] = [
