@@ -67,10 +67,10 @@ bench: ## measure against a bare libmicrohttpd server (ARGS='--quick', '--rows g
 	@python3 Benchmarks/bench.py $(ARGS)
 
 lint: ## check the formatting
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 
 format: ## format the sources in place
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
 image: ## build the container image (IMAGE=name:tag)
 	@docker build --tag $(IMAGE) .

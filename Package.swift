@@ -26,7 +26,8 @@ let package = Package(
     // Of ConciergeClient; everything else is for Linux.
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .executable(name: "concierge", targets: ["concierge"]),
+        .executable(name: "concierge", targets: ["ConciergeProgram"]),
+        .library(name: "Concierge", targets: ["Concierge"]),
         .library(name: "ServiceLocator", targets: ["ServiceLocator"]),
         .library(name: "HTTPServer", targets: ["HTTPServer"]),
         .library(name: "Navigation", targets: ["Navigation", "JSONDocument"]),
@@ -96,11 +97,15 @@ let package = Package(
                 "CCurl", "CDemoFiles", "CThreads", "Threads",
             ],
             swiftSettings: onCallersExecutor),
-        // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
-        // is many small blocks. Nothing calls it by name.
-        .executableTarget(
-            name: "concierge", dependencies: ["ConciergeApp", "CMicroHTTPDHooks"],
+        // With it comes what only a program may have. mimalloc (libmimalloc-dev) takes the place of the C library's
+        // allocator: a tree of JSON is many small blocks. Nothing calls it by name.
+        .target(
+            name: "Concierge",
+            dependencies: ["ConciergeApp", "JSONDocument", "ServiceLocator", "Sessions", "CMicroHTTPDHooks"],
             linkerSettings: [.linkedLibrary("mimalloc")]),
+        // Not named as its product is: where file systems ignore case, it would be the library.
+        .executableTarget(name: "ConciergeProgram", dependencies: ["Concierge"]),
+        .executableTarget(name: "Shop", dependencies: ["Concierge"], path: "Examples/Shop/Sources/Shop"),
 
         // Tests. Those that start the program start its release build, which `make test` makes: no dependency can say so.
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),

@@ -61,12 +61,12 @@ public final class ServiceLocator: Sendable {
         try resolve(key, asker: nil)
     }
 
-    /// The instance of a key, if it has been made. Makes nothing, and does not wait for an instance that is being made.
+    /// The instance of a key, if one lives. Does not wait for an instance that is being made.
     public func existing<Instance: Sendable>(_ key: ServiceKey<Instance>) -> Instance? {
-        guard let (home, place) = home(of: key.name), place.type == ObjectIdentifier(Instance.self),
-            let instance = home.liveInstance(at: place)
-        else { return nil }
-        return unbox(instance, as: Instance.self)
+        guard let (home, place) = home(of: key.name), place.type == ObjectIdentifier(Instance.self) else { return nil }
+        if let instance = home.liveInstance(at: place) { return unbox(instance, as: Instance.self) }
+        guard case .dormant = home.table.withLock({ $0[place.index] }) else { return nil }
+        return try? home.resolve(key)
     }
 
     /// Every registered service in the order of registration, with the state of its instance here or, for services of

@@ -35,9 +35,7 @@ enum Shipped {
     }()
 
     /// The services of a new session.
-    static let documents: DefaultDocuments = {
-        do { return try DefaultDocuments(configuration.services) } catch { fatalError("\(error)") }
-    }()
+    static let documents = Sessions(catalog: services, store: MemoryStore()).documentsOfNewSession
 
     static let engine = FlowEngine(catalog: configuration.flows)
     static func load() { _ = (services, documents, engine) }

@@ -19,7 +19,8 @@ extension Application {
         }
         let application: Application
         do {
-            application = try Application(configuration, services: loaded.services, flows: loaded.flows, log: log)
+            application = try Application(
+                configuration, services: loaded.services, adding: loaded.added, flows: loaded.flows, log: log)
             try await application.start()
         } catch {
             log.flush()

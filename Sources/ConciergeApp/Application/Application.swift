@@ -2,7 +2,6 @@ import Glibc
 import HTTPServer
 import JSONDocument
 import Navigation
-import ServiceLocator
 import Sessions
 
 /// The program as a value: made from a configuration, started, stopped. It is the only composition root: no part looks
@@ -72,7 +71,7 @@ package actor Application {
         self.store = store
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
-            parent: ServiceLocator(registry: catalog.registry), journeys: JourneySettings(configuration, flows: flows),
+            journeys: JourneySettings(configuration, flows: flows),
             noteSlow: { [log = self.log] slow in
                 log.write(.warning, "slow_command") { line in
                     line.add("service", slow.service)

@@ -1,5 +1,6 @@
 import JSONDocument
 import Navigation
+import Sessions
 import Storage
 
 extension Program {
@@ -63,7 +64,7 @@ extension Program {
     static func paths(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
         guard let flow = flow(of: invocation, in: loaded, output) else { return ExitStatus.usage }
         do {
-            let services = try DefaultDocuments(loaded.services)
+            let services = Sessions(catalog: try loaded.catalog(), store: MemoryStore()).documentsOfNewSession
             let coverage = FlowPaths(flow, in: loaded.flows).coveringScripts(services: services)
             output.result(
                 invocation.showsCurl ? coverage.curl(base: base(loaded.configuration)) : "\(coverage.json)\n")

@@ -1,4 +1,5 @@
 import Glibc
+import Sessions
 import Threads
 
 /// The program from its arguments to its exit status. Everything outside is passed in.
@@ -8,10 +9,12 @@ package enum Program {
 
     /// - Parameters:
     ///   - arguments: without the program's name.
+    ///   - added: services in Swift that the program adds.
     ///   - files: reads files. It decides where relative paths start.
     ///   - serve: what `concierge serve` does with the configuration.
     package static func run(
-        arguments: [String], environment: [String: String], files: FileReader = FileReader(),
+        arguments: [String], environment: [String: String], adding added: SwiftServices = SwiftServices(),
+        files: FileReader = FileReader(),
         output: ProgramOutput = .standard, serve: Serve
     ) async -> Int32 {
         let invocation: Invocation
@@ -37,7 +40,7 @@ package enum Program {
             output.result("\(invocation.schema?.document ?? .null)\n")
             return ExitStatus.success
         case .serve, .check, .config, .simulate, .test, .paths, .store, .health:
-            let loader = ConfigurationLoader(environment: environment, files: files)
+            let loader = ConfigurationLoader(environment: environment, files: files, adding: added)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
             return await run(invocation, loaded, files, output, serve)
         }
@@ -78,12 +81,12 @@ extension Program {
     ///
     /// It is not an asynchronous `main`: that would leave the main thread to the dispatch library, which unblocks all
     /// signals there, and SIGTERM would end the process in the middle of its responses.
-    package static func main() -> Never {
+    package static func main(adding added: SwiftServices) -> Never {
         AddressSpace.checkForProgram()
         TerminationSignals.block()
         Task.detached {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            let status = await run(arguments: arguments, environment: environmentOfProcess()) { loaded in
+            let status = await run(arguments: arguments, environment: environmentOfProcess(), adding: added) { loaded in
                 await Application.run(loaded)
             }
             DetachedThread.waitForEnds(atMost: .seconds(1))

@@ -1,5 +1,6 @@
 import JSONDocument
 import Navigation
+import Sessions
 import Storage
 
 /// Combines defaults, file, environment and flags; later sources win.
@@ -11,15 +12,21 @@ package struct ConfigurationLoader: Sendable {
 
     private let environment: [String: String]
     let files: FileReader
+    private let added: SwiftServices
 
-    package init(environment: [String: String], files: FileReader = FileReader()) {
+    /// - Parameter added: services in Swift that the program adds.
+    package init(
+        environment: [String: String], files: FileReader = FileReader(), adding added: SwiftServices = SwiftServices()
+    ) {
         self.environment = environment
         self.files = files
+        self.added = added
     }
 
     /// - Parameter file: the value of `--config`; `nil` without it.
     package func load(file: String? = nil, flags: [FlagValue] = []) -> LoadedConfiguration {
         var loaded = LoadedConfiguration()
+        loaded.added = added
         apply(fileLayer(named: file, &loaded), to: &loaded)
         apply(EnvironmentLayer.read(environment, tasks: loaded.configuration.tasks.names), to: &loaded)
         apply(FlagLayer.read(flags), to: &loaded)
@@ -216,12 +223,15 @@ package struct ConfigurationLoader: Sendable {
 
     /// - Returns: all services that flows can refer to: every declared service, even if its file has mistakes.
     private func readServices(_ loaded: inout LoadedConfiguration) -> Navigation.ServiceDirectory {
-        guard let directory = directory(\.services, "services", &loaded) else { return .declared(by: []) }
-        let found = ServiceDirectory.read(directory, namedAt: loaded.origin(of: "services"), with: files)
+        guard let directory = directory(\.services, "services", &loaded) else {
+            return .declared(by: [], adding: added)
+        }
+        let found = ServiceDirectory.read(
+            directory, namedAt: loaded.origin(of: "services"), with: files, beside: added.definitions.map(\.name))
         loaded.services = found.services
         loaded.serviceFileCount = found.fileCount
         loaded.problems += found.problems
-        return .declared(by: found.services, alsoNamed: found.names)
+        return .declared(by: found.services, adding: added, alsoNamed: found.names)
     }
 
     private func readFlows(_ loaded: inout LoadedConfiguration, _ services: Navigation.ServiceDirectory) {

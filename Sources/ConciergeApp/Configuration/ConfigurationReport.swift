@@ -1,4 +1,5 @@
 import Navigation
+import Sessions
 
 /// The effective configuration, the sources of its values, its services and flows, and all problems.
 package struct LoadedConfiguration: Sendable {
@@ -9,6 +10,8 @@ package struct LoadedConfiguration: Sendable {
     /// The file that was read, if any.
     package var file: String?
     package var services: [ServiceFile] = []
+    /// Services in Swift that the program adds.
+    package var added = SwiftServices()
     /// The number of service files, including bad ones.
     package var serviceFileCount = 0
     /// Empty when a flow file has an error.
@@ -16,6 +19,11 @@ package struct LoadedConfiguration: Sendable {
     /// The number of flow files, including bad ones.
     package var flowFileCount = 0
     package var problems: [ConfigurationProblem] = []
+
+    /// All services.
+    package func catalog() throws(ServiceCatalogError) -> ServiceCatalog {
+        try ServiceCatalog(declarations: services.map(ServiceDeclaration.init), adding: added)
+    }
 
     package var hasErrors: Bool { problems.contains { $0.severity == .error } }
 

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 import Synchronization
 
@@ -21,8 +22,8 @@ package final class RegisteredService: Sendable {
     package let completesFromDefault: Bool
     private let presentation: ServicePresentation?
     package let schema: JSONSchema
-    /// Whether flows can let a coordinator own an instance.
-    let isOwnable: Bool
+    /// What flows are checked against.
+    let entry: ServiceDirectory.Entry
     package let commands: [ServiceCommand]
     package let commandNames: [String]
     /// Why a document is no state of a service with behaviour; `nil` for one without.
@@ -46,7 +47,7 @@ package final class RegisteredService: Sendable {
         completesFromDefault = definition.completesFromDefault
         presentation = definition.presentation
         self.schema = schema
-        isOwnable = definition.isOwnable
+        entry = definition.entry
         self.commands = commands
         commandNames = commands.map(\.name)
         misfit = definition.misfit

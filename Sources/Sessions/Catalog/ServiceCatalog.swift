@@ -9,6 +9,8 @@ package final class ServiceCatalog: Sendable {
     /// The registry for the locators of sessions.
     package let registry: ServiceRegistry
     private let indexes: [String: Int]
+    /// The services in Swift that the program has added.
+    package let added: SwiftServices
 
     /// - Parameters:
     ///   - definitions: services of code.
@@ -24,6 +26,7 @@ package final class ServiceCatalog: Sendable {
         let all = definitions + added.definitions + declarations.map(ServiceDefinition.init)
         // A document keeps its service's index in 16 bits.
         precondition(all.count <= Int(UInt16.max), "a catalogue has at most 65,535 services")
+        self.added = added
         var builder = ServiceRegistryBuilder()
         builder.registerSupplied(UnitOfWork.key)
         added.register(in: &builder)

@@ -30,14 +30,13 @@ package final class Sessions: Sendable {
     private static let savingInterval: Int64 = 2_000
 
     /// - Parameters:
-    ///   - parent: holds the services of the process.
     ///   - observers: are told of every commit.
     ///   - journeys: the flows that journeys run.
     ///   - slow: is told of commands that took long.
     package init(
         settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
         clock: any SessionClock = SystemClock(), random: any RandomSource = SystemRandom(),
-        parent: ServiceLocator? = nil, observers: [any SessionObserver] = [],
+        observers: [any SessionObserver] = [],
         journeys: JourneySettings = JourneySettings(), noteSlow slow: @escaping SlowCommand.Note = { _ in }
     ) {
         var settings = settings
@@ -46,7 +45,7 @@ package final class Sessions: Sendable {
         registry = SessionRegistry(
             residentLimit: store.outlivesProcess ? settings.maxResidentSessions : .max, stored: store.sessionCount)
         environment = SessionEnvironment(
-            settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
+            settings: settings, catalog: catalog, store: store, clock: clock, random: random,
             observers: observers, journeys: journeys, noteSlow: slow, registry: registry)
         startedAt = clock.now()
     }

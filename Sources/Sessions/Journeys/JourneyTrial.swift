@@ -63,9 +63,9 @@ package struct JourneyTrial: Sendable {
 
     /// Tries the journeys of a session, one after the other: the first may change services that the next sees.
     mutating func take(
-        _ kept: KeptJourneys, _ record: SessionRecord, _ catalog: ServiceCatalog, now: Int64
+        _ kept: KeptJourneys, _ record: SessionRecord, _ environment: SessionEnvironment, now: Int64
     ) {
-        let documents = SessionDocuments(record.services, of: catalog)
+        let documents = SessionDocuments(record.services, of: environment.catalog, environment)
         documents.patched = kept.patched
         let tried = TriedDocuments(documents: documents, services: services)
         for journey in kept.journeys where journey.isActive {
@@ -117,6 +117,12 @@ private struct TriedDocuments: ServiceDocuments {
     func document(of name: String) -> JSONDocument? { documents.document(of: name) ?? defaultDocument(of: name) }
     func defaultDocument(of name: String) -> JSONDocument? { services[name]?.default }
     func isPatched(_ patch: ServicePatch) -> Bool { documents.isPatched(patch) }
+    func call(
+        _ command: String, of service: String, with input: JSONDocument?,
+        reading document: @escaping (String) -> JSONDocument?
+    ) throws(CommandRefusal) -> CommandResult {
+        try documents.call(command, of: service, with: input, reading: document)
+    }
     func completed(_ document: JSONDocument, in name: String) -> JSONDocument {
         services[name]?.fit(document).state ?? document
     }

@@ -93,7 +93,8 @@ final class SessionDocuments: ServiceDocuments {
             guard let environment else { throw .serviceFailed(service: name, reason: "No commands run here.") }
             let service = try catalog.service(named: name)
             let living = start.map { catalog.services[Int($0.service)] }
-            return try environment.call(try service.command(named: command), input, of: service, living: living, reading: document)
+            return try environment.call(
+                try service.command(named: command), input, of: service, living: living, reading: document)
         } catch {
             switch error {
             case .refused(let refusal):
@@ -133,4 +134,9 @@ final class SessionDocuments: ServiceDocuments {
     private func service(named name: String) -> RegisteredService? {
         catalog[name].flatMap { $0.isKeptOtherwise ? nil : $0 }
     }
+}
+
+extension Sessions {
+    /// The services of a session that has just begun, for flows without sessions.
+    package var documentsOfNewSession: any ServiceDocuments { SessionDocuments([], of: catalog, environment) }
 }

@@ -44,7 +44,7 @@ extension Sessions {
         var trial = JourneyTrial(of: engine, with: services ?? catalog)
         let isComplete = try await forEachSession { kept, record, now in
             for journey in kept.journeys where journey.isActive { census.count(journey) }
-            trial.take(kept, record, self.catalog, now: now)
+            trial.take(kept, record, self.environment, now: now)
         }
         return (census.rows, trial, isComplete)
     }

@@ -40,6 +40,8 @@ extension Session {
             return submit(work, WorkResult(pending: consume pending, commit), commit)
         }
         if let commit, let failure = environment.promptStore?.commit(commit) {
+            // It runs again, in the queue, which loads the newer state.
+            if case .conflict = failure { return begin(queued(nil, isLong, hasPrecedence, once, body, done)) }
             return done(.failure(self.failure(failure)))
         }
         let (isFirstMemory, isWatched) = state.withLock { state in

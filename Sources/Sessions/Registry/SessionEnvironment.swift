@@ -16,7 +16,7 @@ final class SessionEnvironment: Sendable {
     let clock: any SessionClock
     let random: any RandomSource
     /// Holds the services of the process.
-    let parent: ServiceLocator?
+    let process: ServiceLocator
     let observers: [any SessionObserver]
     let journeys: JourneySettings
     /// Is told of commands that took long.
@@ -40,7 +40,7 @@ final class SessionEnvironment: Sendable {
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
-        random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver],
+        random: any RandomSource, observers: [any SessionObserver],
         journeys: JourneySettings, noteSlow: @escaping SlowCommand.Note, registry: SessionRegistry
     ) {
         self.settings = settings
@@ -54,7 +54,7 @@ final class SessionEnvironment: Sendable {
         tasks = TaskQueue(clock: clock)
         watches = SessionWatches(clock: clock, mostWatchers: settings.maxWatchers)
         self.random = random
-        self.parent = parent
+        process = ServiceLocator(registry: catalog.registry)
         self.observers = observers
         self.journeys = journeys
         self.noteSlow = noteSlow

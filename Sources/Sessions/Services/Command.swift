@@ -146,6 +146,9 @@ struct CommandDeclaration: Sendable {
     let output: JSONDocument?
     let body: Body
 
+    /// Whether it waits for something, so that it cannot be a part of another unit of work.
+    var waits: Bool { if case .waiting = body { true } else { false } }
+
     init(_ name: String, input: JSONDocument? = nil, output: JSONDocument? = nil, _ body: Body) {
         self.name = name
         self.input = input

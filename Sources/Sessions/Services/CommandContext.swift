@@ -52,8 +52,7 @@ final class WaitingCall: Sendable {
     var etag: ServiceETag? { state.withLock(\.etag) }
 
     func resolve<Instance: Sendable>(_ key: ServiceKey<Instance>) throws -> Instance {
-        guard let process = session.environment.parent else { throw ServiceLocatorError.notRegistered(key.erased) }
-        return try process.resolve(key)
+        try session.environment.process.resolve(key)
     }
 
     func update<Result: Sendable>(_ body: @escaping @Sendable (ServicePlace) throws -> Result) async throws -> Result {

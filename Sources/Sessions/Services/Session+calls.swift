@@ -130,7 +130,7 @@ extension SessionEnvironment {
                 // The unit ends before this returns, and this thread alone uses it.
                 nonisolated(unsafe) let document = document
                 let unit = UnitOfWork(catalog: catalog, living: living) { document($0.name) }
-                let locator = unit.locator(parent: parent)
+                let locator = unit.locator(parent: process)
                 return try withExtendedLifetime(locator) {
                     let place = ServicePlace(locator: locator, name: service.name)
                     let output = try timed(command, of: service.name) { try body(place, input) }

@@ -42,7 +42,7 @@ extension Session {
         on pending: inout PendingState, inJourney journey: String?, _ body: (ServiceLocator) throws -> Result
     ) throws -> Result {
         let work = UnitOfWork(start: pending, catalog: environment.catalog)
-        var locator = work.locator(parent: environment.parent)
+        var locator = work.locator(parent: environment.process)
         var owned: [(work: UnitOfWork, coordinator: Int)] = []
         if let journey {
             let journeys = try JourneyWork(on: pending, environment)

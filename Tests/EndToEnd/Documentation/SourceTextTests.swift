@@ -39,7 +39,9 @@ struct SourceTextTests {
     // MARK: Comments
 
     /// The modules of the products that are libraries.
-    static let libraries = ["ServiceLocator", "HTTPServer", "Navigation", "JSONDocument", "Sessions", "ConciergeClient"]
+    static let libraries = [
+        "ServiceLocator", "HTTPServer", "Navigation", "JSONDocument", "Sessions", "ConciergeClient",
+    ]
 
     @Test("every public symbol of a library has a doc comment", arguments: libraries)
     func publicSymbols(module: String) throws {

@@ -103,7 +103,8 @@ struct OwnershipModelTests {
         }
         let directory = ServiceDirectory(
             Self.services.map {
-                ServiceDirectory.Entry(name: $0, commands: [ServiceDirectory.Command(name: "move", input: ["type": "boolean"])])
+                ServiceDirectory.Entry(
+                    name: $0, commands: [ServiceDirectory.Command(name: "move", input: ["type": "boolean"])])
             })
         let loaded = FlowLoader(services: directory).load(files)
         let engine = FlowEngine(catalog: try #require(loaded.catalog, "\(loaded.problems)"))

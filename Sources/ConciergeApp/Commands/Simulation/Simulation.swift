@@ -26,8 +26,8 @@ struct Simulation {
         let engine = FlowEngine(catalog: flows)
         sessions = Sessions(
             settings: settings,
-            catalog: try ServiceCatalog(declarations: loaded.services.map(ServiceDeclaration.init)),
-            store: MemoryStore(), clock: clock, journeys: JourneySettings(engine: engine))
+            catalog: try loaded.catalog(), store: MemoryStore(), clock: clock,
+            journeys: JourneySettings(engine: engine))
         catalog = sessions.catalog
         session = try await sessions.create().0
         if let user = given.user { _ = try await sessions.attachUser(user.id, claims: user.claims, to: session) }

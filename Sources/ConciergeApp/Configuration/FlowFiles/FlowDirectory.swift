@@ -95,11 +95,7 @@ extension Navigation.ServiceDirectory {
     package static func declared(
         by files: [ServiceFile], adding added: SwiftServices = SwiftServices(), alsoNamed names: [String] = []
     ) -> Navigation.ServiceDirectory {
-        let inCode = (ServiceDefinition.builtIn + added.definitions).map { service in
-            Entry(
-                name: service.name, schema: service.schema, isReadOnly: !service.isOpenToFlows,
-                isOwnable: service.isOwnable)
-        }
+        let inCode = (ServiceDefinition.builtIn + added.definitions).map(\.entry)
         let declared = files.map { Entry(name: $0.name, schema: $0.schemaDocument, isOwnable: true) }
         let known = Set(files.map(\.name))
         let broken = names.filter { !known.contains($0) }.map { Entry(name: $0) }

@@ -12,9 +12,11 @@ enum ServiceDirectory {
 
     /// Returns the services in the order of their file names, and the problems of all files.
     ///
-    /// - Parameter origin: where the directory is named. A directory that cannot be read is reported there.
+    /// - Parameters:
+    ///   - origin: where the directory is named. A directory that cannot be read is reported there.
+    ///   - added: the names of the services that the program adds.
     static func read(
-        _ directory: String, namedAt origin: ValueOrigin, with files: FileReader
+        _ directory: String, namedAt origin: ValueOrigin, with files: FileReader, beside added: [String] = []
     ) -> Contents {
         let names: [String]
         do {
@@ -24,7 +26,7 @@ enum ServiceDirectory {
             return Contents(problems: [problem])
         }
         var contents = Contents()
-        var firstUse: [String: String] = [:]
+        var firstUse = Dictionary(added.map { ($0, "the program") }, uniquingKeysWith: { first, _ in first })
         // Hidden files are skipped: editors and mounted volumes use them.
         for name in names where name.hasSuffix(".json") && !name.hasPrefix(".") {
             contents.fileCount += 1

@@ -34,7 +34,7 @@ struct AdminJourneyEndpoints: Sendable {
         let body = try RequestBody.readMembers(request, known: ["flows", "services"])
         guard let flows = body["flows"]?.elements else { throw BodyMembers.missing("flows") }
         let files = flows.enumerated().map { FlowFile(name: "/flows/\($0.offset)", bytes: $0.element.serialized()) }
-        let services = try body["services"].map(Self.services)
+        let services = try body["services"].map { try self.services($0) }
         let (catalog, problems) = FlowLoader(services: (services ?? sessions.catalog).directory).load(files)
         guard let catalog else {
             let errors = problems.filter { $0.severity == .error }
@@ -73,8 +73,8 @@ struct AdminJourneyEndpoints: Sendable {
         }
     }
 
-    /// The built-in services, and those that a request declares.
-    private static func services(_ list: JSONDocument) throws(Problem) -> ServiceCatalog {
+    /// The services of the program, and those that a request declares.
+    private func services(_ list: JSONDocument) throws(Problem) -> ServiceCatalog {
         guard let items = list.elements else { throw BodyMembers.missing("services") }
         var declarations: [ServiceDeclaration] = []
         for (place, item) in items.enumerated() {
@@ -86,7 +86,7 @@ struct AdminJourneyEndpoints: Sendable {
                     name: name, schema: members["schema"] ?? true, default: members["default"] ?? .emptyObject))
         }
         do {
-            return try ServiceCatalog(declarations: declarations)
+            return try ServiceCatalog(declarations: declarations, adding: sessions.catalog.added)
         } catch {
             throw Problem(
                 .invalidInput, errors: error.problems.map { InvalidInput(pointer: "/services", detail: $0) })

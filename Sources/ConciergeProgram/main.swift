@@ -1,0 +1,3 @@
+import Concierge
+
+Concierge().run()
