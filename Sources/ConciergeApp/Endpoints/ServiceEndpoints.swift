@@ -51,8 +51,9 @@ struct ServiceEndpoints: Sendable {
     @Sendable private func call(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let service = try service(of: request)
         let command = try service.command(named: request.parameter("command"))
-        // What a command without an input gets as a body is checked with it.
-        let input = command.input == nil && RequestBody.isLeftOut(by: request) ? nil : try RequestBody.read(request)
+        var input: JSONDocument?
+        // A body that comes without being needed is checked, too.
+        if command.input != nil || !RequestBody.isLeftOut(by: request) { input = try RequestBody.read(request) }
         let operation = ServiceOperation(
             .call(command, input), on: service, condition: try Conditions.ofWrite(request),
             journey: journey(of: request))

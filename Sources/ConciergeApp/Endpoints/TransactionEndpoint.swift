@@ -97,7 +97,7 @@ struct TransactionEndpoint: Sendable {
             action = .call(command, value)
         default: throw invalid("op", "must be \"put\", \"patch\", \"clear\", \"remove\" or \"call\"")
         }
-        if members["command"] != nil, members["op"] != "call" { throw invalid("command", "is for call only") }
+        if members.keys.contains("command"), members["op"] != "call" { throw invalid("command", "is for call only") }
         var condition = WriteCondition.none
         if let expected = members["if_match"] {
             guard let text = expected.string, let match = Self.match(text) else {

@@ -24,10 +24,9 @@ package final class ServiceCommand: Sendable {
     /// - Throws: ``SessionError/inputInvalid(_:)``.
     func check(_ document: JSONDocument?) throws(SessionError) {
         guard let input else {
-            guard document == nil || document == .emptyObject else {
-                throw .inputInvalid([InvalidInput(pointer: "", detail: "must be left out: the command takes no input")])
-            }
-            return
+            // Not compared with nil, which would be JSON's null.
+            guard let document, document != .emptyObject else { return }
+            throw .inputInvalid([InvalidInput(pointer: "", detail: "must be left out: the command takes no input")])
         }
         guard let document else {
             throw .inputInvalid([InvalidInput(pointer: "", detail: "is required: the command takes an input")])

@@ -8,7 +8,7 @@ extension ServiceDefinition {
     package init<Object: SessionService>(_ type: Object.Type, named name: String? = nil) {
         let key = ServiceInstance<Object>.key(name)
         var problems: [String] = []
-        if key.name.wholeMatch(of: /[a-z0-9-]{1,64}/) == nil {
+        if !RegisteredService.isName(key.name) {
             problems.append(
                 "Service '\(key.name)': a name has 1 to 64 lower-case letters, digits and hyphens.")
         }

@@ -29,7 +29,8 @@ final class ServiceInstance<Object: SessionService>: Service, StateObject, @unch
     func change(from document: JSONDocument) throws -> JSONDocument? {
         let new = try TypedJSON.document(of: object.state)
         // The document may say the same in another way, or have members that the type does not know.
-        return try new == document || new == TypedJSON.document(of: former) ? nil : new
+        if try new == document || new == TypedJSON.document(of: former) { return nil }
+        return new
     }
 }
 

@@ -54,7 +54,9 @@ extension Session {
         _ operation: ServiceOperation, by caller: ServiceCaller = .client
     ) async throws -> ServiceOperation.Outcome {
         guard case .call(let command, let input) = operation.action, case .waiting(let body) = command.body else {
-            return try await perform([operation], by: caller)[0]
+            return try await withUnsafeThrowingContinuation { waiting in
+                perform(operation, by: caller) { waiting.resume(with: $0) }
+            }
         }
         let service = operation.service
         try command.check(input)
