@@ -35,7 +35,8 @@ enum Shipped {
     }()
 
     /// The services of a new session.
-    static let documents = Sessions(catalog: services, store: MemoryStore()).documentsOfNewSession
+    static var documents: any ServiceDocuments { sessions.documentsOfNewSession }
+    private static let sessions = Sessions(catalog: services, store: MemoryStore())
 
     static let engine = FlowEngine(catalog: configuration.flows)
     static func load() { _ = (services, documents, engine) }

@@ -354,15 +354,15 @@ import Testing
     @Test("services of the process are found from a unit of work")
     func processServices() async throws {
         let greeting = ServiceKey("greeting", of: String.self)
-        let catalog = try ServiceCatalog { $0.register(greeting, scope: .process) { _ in "Hello" } }
-        let process = ServiceLocator(registry: catalog.registry)
-        let sessions = Sessions(catalog: catalog, store: MemoryStore(), parent: process)
+        var added = SwiftServices()
+        added.add(greeting) { _ in "Hello" }
+        let sessions = Sessions(catalog: try ServiceCatalog(adding: added), store: MemoryStore())
         let (session, _) = try await sessions.create()
         try await session.update { locator in
             try locator.resolve(ProfileService.key).name = try locator.resolve(greeting)
         }
         #expect(try session.view().resolve(ProfileService.key).name == "Hello")
-        #expect(process.existing(greeting) == "Hello")
+        #expect(sessions.environment.process.existing(greeting) == "Hello")
         await #expect(throws: ServiceLocatorError.self) {
             try await session.update { try $0.resolve(DocumentService.key("nothing")).document }
         }

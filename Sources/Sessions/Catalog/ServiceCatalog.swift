@@ -16,12 +16,10 @@ package final class ServiceCatalog: Sendable {
     ///   - definitions: services of code.
     ///   - declarations: services of configuration.
     ///   - added: services in Swift that the program adds.
-    ///   - registering: services without documents, of the process or of a unit of work.
     /// - Throws: ``ServiceCatalogError`` with every problem.
     package init(
         definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDeclaration] = [],
-        adding added: SwiftServices = SwiftServices(),
-        registering: (inout ServiceRegistryBuilder) -> Void = { _ in }
+        adding added: SwiftServices = SwiftServices()
     ) throws(ServiceCatalogError) {
         let all = definitions + added.definitions + declarations.map(ServiceDefinition.init)
         // A document keeps its service's index in 16 bits.
@@ -30,7 +28,6 @@ package final class ServiceCatalog: Sendable {
         var builder = ServiceRegistryBuilder()
         builder.registerSupplied(UnitOfWork.key)
         added.register(in: &builder)
-        registering(&builder)
         var problems: [String] = []
         var services: [RegisteredService] = []
         var indexes: [String: Int] = [:]

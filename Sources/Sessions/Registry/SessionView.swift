@@ -1,9 +1,7 @@
-import ServiceLocator
-
 /// The last committed state of a session at one moment. Later writes do not change it. An instance that is created by
 /// reading through it appears only in the next view.
 package struct SessionView {
-    private let session: Session
+    let session: Session
     private let record: SessionRecord
     private let lastUsedAt: Int64
     private let unwritten: [ServiceDocument]
@@ -27,17 +25,6 @@ package struct SessionView {
         }
         session.live(service)
         return (service.defaultBytes, .unwritten)
-    }
-
-    /// A typed service, as last committed. Changes to it affect only this object.
-    ///
-    /// - Throws: ``SessionError``.
-    package func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws(SessionError) -> Service {
-        let service = try session.environment.catalog.service(named: key.name)
-        let kept = record.kept(service, now: session.environment.clock.now())
-        let bytes = try service.readable(kept)
-        if kept == nil { session.live(service) }
-        return Service(state: ServiceState(of: service, document: try service.document(parsing: bytes)))
     }
 
     package var summary: SessionSummary {

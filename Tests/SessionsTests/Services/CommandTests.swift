@@ -196,7 +196,7 @@ struct CommandTests {
     @Test("while a command waits others go on using the session")
     func waiting() async throws {
         try await call("add", Self.tea)
-        let bank = try #require(try fixture.sessions.environment.parent?.resolve(Bank.key))
+        let bank = try fixture.sessions.environment.process.resolve(Bank.key)
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
         let (departures, departure) = AsyncStream.makeStream(of: Void.self)
         bank.before {

@@ -40,7 +40,7 @@ struct SessionsFixture {
         slow = SlowCommands()
         sessions = Sessions(
             settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(),
-            parent: ServiceLocator(registry: catalog.registry), observers: [spy],
+            observers: [spy],
             journeys: JourneySettings(
                 engine: FlowEngine(catalog: try Self.load(flows, with: catalog), orphans: orphans), mainFlow: mainFlow,
                 maxJourneys: maxJourneys), noteSlow: slow.note)
@@ -125,5 +125,14 @@ extension SessionRegistry {
     /// The number of entries in the index of deadlines, including stale ones.
     var indexedCount: Int {
         (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.expiry.count } }
+    }
+}
+
+extension SessionView {
+    /// A service of Swift over the last committed document. Changes to it affect only this object.
+    func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws -> Service {
+        let service = try session.environment.catalog.service(named: key.name)
+        let bytes = try document(of: service).bytes
+        return Service(state: ServiceState(of: service, document: try JSONDocument(parsing: bytes)))
     }
 }
