@@ -32,8 +32,20 @@ struct ProblemTests {
         try await Self.causeByJourneys(&causes)
         try await Self.causeByTasks(&causes)
         try await Self.causeByLostVersion(&causes)
+        try await Self.causeByCommands(&causes)
         let untried: Set = ["out_of_memory", "overloaded", "drawing_failed"]
         #expect(causes.codes == Set(ProblemKind.all.map(\.code)).subtracting(untried))
+    }
+
+    private static func causeByCommands(_ causes: inout Causes) async throws {
+        var found = causes
+        try await withApplication(adding: Shop.services) { app in
+            let client = try await app.newSession().client
+            let cart = Paths.service("cart")
+            found.expect("command_not_found", try await client.send("POST", "\(cart)/commands/x"))
+            found.expect("command_refused", try await client.send("POST", "\(cart)/commands/order"))
+        }
+        causes = found
     }
 
     private static func causeByInput(_ causes: inout Causes) async throws {

@@ -21,7 +21,7 @@ struct ServiceTests {
                         "profile", "profile", "quote", "user", "coordinator", "document",
                     ])
                 for item in list.items {
-                    #expect(item.names == ["name", "kind", "status", "etag"])
+                    #expect(item.names == ["name", "kind", "scope", "commands", "status", "etag"])
                     #expect(item[string: "status"] == "registered")
                     #expect(item[string: "etag"] == "\"0\"")
                 }
@@ -30,13 +30,16 @@ struct ServiceTests {
 
             try await client.get(Paths.quote)
             let read = try #require(try await client.listing(of: "quote"))
-            #expect(read.names == ["name", "kind", "status", "etag", "created_at"])
+            #expect(read.names == ["name", "kind", "scope", "commands", "status", "etag", "created_at"])
             #expect(read[string: "status"] == "live")
             #expect(read[string: "etag"] == "\"0\"")
 
             let written = try await client.patch(Paths.service("notes"), #"{"a":1}"#)
             let notes = try #require(try await client.listing(of: "notes"))
-            #expect(notes.names == ["name", "kind", "status", "etag", "created_at", "updated_at", "expires_at"])
+            #expect(
+                notes.names == [
+                    "name", "kind", "scope", "commands", "status", "etag", "created_at", "updated_at", "expires_at",
+                ])
             #expect(notes[string: "etag"] == written["ETag"])
             for time in ["created_at", "updated_at", "expires_at"] { #expect(isTimestamp(notes[string: time])) }
         }
@@ -273,7 +276,7 @@ struct ServiceTests {
             clock.advance(.milliseconds(5))
             #expect(try await client.send("DELETE", Paths.profile).status == 204)
             let gone = try await client.listing(of: "profile")
-            #expect(gone?.names == ["name", "kind", "status", "etag"])
+            #expect(gone?.names == ["name", "kind", "scope", "commands", "status", "etag"])
             #expect(gone?[string: "status"] == "registered")
             let clean = try await client.get(Paths.profile)
             #expect(try clean.json == defaultProfile)

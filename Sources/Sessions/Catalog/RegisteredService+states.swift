@@ -27,8 +27,10 @@ extension RegisteredService {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema,
     ///   ``SessionError/tooLarge(service:limit:)``.
-    func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        let (state, violations) = fit(document)
+    ///
+    /// - Parameter isEncoded: whether an object's state was encoded to it. Then it decodes, and lacks what is nil.
+    func bytes(of document: JSONDocument, limit: Int, isEncoded: Bool = false) throws(SessionError) -> [UInt8] {
+        let (state, violations) = isEncoded ? (document, schema.violations(in: document)) : fit(document)
         guard violations.isEmpty else {
             throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
         }

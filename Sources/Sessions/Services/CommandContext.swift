@@ -38,12 +38,14 @@ public struct CommandContext<Service: SessionService>: Sendable {
 /// A call of a command that waits.
 final class WaitingCall: Sendable {
     private let session: Session
+    private let command: ServiceCommand
     private let operation: ServiceOperation
     private let caller: ServiceCaller
     private let state: Mutex<(isFirst: Bool, etag: ServiceETag?)> = Mutex((true, nil))
 
-    init(_ operation: ServiceOperation, by caller: ServiceCaller, in session: Session) {
+    init(of command: ServiceCommand, _ operation: ServiceOperation, by caller: ServiceCaller, in session: Session) {
         self.session = session
+        self.command = command
         self.operation = operation
         self.caller = caller
     }
@@ -60,7 +62,8 @@ final class WaitingCall: Sendable {
             defer { state.isFirst = false }
             return state.isFirst
         }
-        let (result, etag) = try await session.unit(of: operation, by: caller, isChecked: isFirst, body)
+        let (result, etag) = try await session.unit(
+            of: command, operation, by: caller, isChecked: isFirst, body)
         state.withLock { $0.etag = etag }
         return result
     }

@@ -13,22 +13,21 @@ extension Session {
         let body = try command.directBody(of: operation.service)
         try check(operation, by: caller, on: pending, &journeys)
         journeys.forget()
-        return try run(operation, on: &pending) { place in try body(place, input) }
+        do {
+            return try run(command, operation, on: &pending) { place in try body(place, input) }
+        } catch {
+            throw SessionError(thrown: error, by: operation.service.name)
+        }
     }
 
     /// Runs the code of a command.
     private func run<Result>(
-        _ operation: ServiceOperation, on pending: inout PendingState, _ body: (ServicePlace) throws -> Result
-    ) throws(SessionError) -> Result {
+        _ command: ServiceCommand, _ operation: ServiceOperation, on pending: inout PendingState,
+        _ body: (ServicePlace) throws -> Result
+    ) throws -> Result {
         let service = operation.service.name
-        do {
-            return try withLocator(on: &pending, inJourney: operation.journey) { locator in
-                let place = ServicePlace(locator: locator, name: service)
-                guard case .call(let command, _) = operation.action else { return try body(place) }
-                return try environment.timed(command, of: service) { try body(place) }
-            }
-        } catch {
-            throw SessionError(thrown: error, by: service)
+        return try withLocator(on: &pending, inJourney: operation.journey) { locator in
+            try environment.timed(command, of: service) { try body(ServicePlace(locator: locator, name: service)) }
         }
     }
 
@@ -36,20 +35,21 @@ extension Session {
     ///
     /// - Parameter isChecked: whether the operation's condition has to hold.
     /// - Returns: also the entity tag of the service after the unit.
+    /// - Throws: what `body` throws, as it is: the command may know what to do about it.
     nonisolated(nonsending) func unit<Result: Sendable>(
-        of operation: ServiceOperation, by caller: ServiceCaller, isChecked: Bool,
+        of command: ServiceCommand, _ operation: ServiceOperation, by caller: ServiceCaller, isChecked: Bool,
         _ body: @escaping @Sendable (ServicePlace) throws -> Result
     ) async throws -> (Result, ServiceETag) {
         try await transact { [self] pending in
             var journeys = WrittenJourneys()
             try journeys.settle(operation.journey, in: &pending, environment)
             if isChecked { try check(operation, by: caller, on: pending, &journeys) }
-            let result = try run(operation, on: &pending, body)
+            let result = try run(command, operation, on: &pending, body)
             return (result, try outcome(of: operation, on: pending).etag)
         }
     }
 
-    /// Calls a command that waits: outside of the session's turn, which only its updates take.
+    /// Calls a command. One that waits runs outside of the session's turn, which only its updates take.
     nonisolated(nonsending) package func call(
         _ operation: ServiceOperation, by caller: ServiceCaller = .client
     ) async throws -> ServiceOperation.Outcome {
@@ -67,7 +67,7 @@ extension Session {
             try check(operation, by: caller, on: pending, &journeys)
             return try outcome(of: operation, on: pending, &journeys)
         }
-        let call = WaitingCall(operation, by: caller, in: self)
+        let call = WaitingCall(of: command, operation, by: caller, in: self)
         do {
             let output = try await body(call, input)
             return .init(service: service, etag: call.etag ?? before.etag, bytes: [], output: output)

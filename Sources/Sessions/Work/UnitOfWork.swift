@@ -79,7 +79,10 @@ package final class UnitOfWork: ServiceObserver {
             let outcome = try state.outcome()
             switch outcome.change {
             case .none: pending.create(state.service)
-            case .written: pending.write(state.service, try state.service.bytes(of: outcome.document, limit: limit))
+            case .written:
+                let bytes = try state.service.bytes(
+                    of: outcome.document, limit: limit, isEncoded: state.service.misfit != nil)
+                pending.write(state.service, bytes)
             case .cleared: pending.clear(state.service)
             case .removed: pending.remove(state.service)
             }

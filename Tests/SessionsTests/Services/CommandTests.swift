@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 import Support
 import Synchronization
@@ -17,7 +18,18 @@ struct CommandTests {
                 """
                 {"id": "form", "version": 1, "initial": "a", "owns": ["cart"], "states": {
                    "a": {"data": ["cart"], "on": {"end": {"target": "z"}}}, "z": {"type": "final"}}}
+                """,
                 """
+                {"id": "buy", "version": 1, "initial": "a", "owns": ["cart"], "states": {
+                   "a": {"data": ["cart"], "accepts": {"add": {
+                     "type": "object", "required": ["id", "count"],
+                     "properties": {"id": {"type": "string"}, "count": {"type": "integer"}}}}, "on": {
+                     "add": {"actions": [
+                       {"call": "cart/add", "with": {"id": {"$from": "/event/id"}, "count": {"$from": "/event/count"}}},
+                       {"op": "replace", "path": "/orders/turnover", "value": {"$from": "/result"}}]},
+                     "order": {"actions": [{"call": "cart/order"}]},
+                     "fail": {"actions": [{"call": "cart/fail"}]}}}}}
+                """,
             ], adding: Shop.services)
         session = try await fixture.session()
     }
@@ -193,6 +205,28 @@ struct CommandTests {
         }
     }
 
+    @Test("an action of a flow calls a command on what the journey sees; a refusal refuses the step")
+    func action() async throws {
+        let id = try await session.startJourney(flow: "buy").view.id
+        func send(_ event: String, _ data: JSONDocument? = nil) async throws -> JourneyView {
+            try await session.send(event, data: data, toJourney: id).view
+        }
+        #expect(try await send("add", Self.tea).screen?["cart"] == ["items": ["tea": 2], "total": 6])
+        #expect(try cart == ["items": [:], "total": 0])
+        #expect(try fixture.get("orders", session).document[member: "turnover"] == 6)
+        let error = await #expect(throws: JourneyRefusal.self) { try await send("add", ["id": "gold", "count": 1]) }
+        guard case .guardNotMet(let places) = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(places == [JSONViolation(pointer: "/event/id", detail: "There is no gold.")])
+        #expect(try await send("order").screen?["cart"] == ["items": [:], "total": 0])
+        #expect(try fixture.get("orders", session).document == ["count": 1, "turnover": 12, "names": []])
+        await #expect(throws: JourneyRefusal.self) { try await send("order") }
+        await #expect(throws: SessionError.self) { try await send("fail") }
+        #expect(try fixture.get("orders", session).document[member: "count"] == 1)
+    }
+
     @Test("while a command waits others go on using the session")
     func waiting() async throws {
         try await call("add", Self.tea)
@@ -319,6 +353,30 @@ struct CommandTests {
                 }
             }
         }
+    }
+
+    @Test("a member that code has set to nil does not come back as the default")
+    func setToNil() async throws {
+        final class Voucher: SessionService {
+            struct State: Codable, Sendable { var code: String? = "none" }
+            static let name = "voucher"
+            static let initial = State()
+            static let schema: JSONDocument? = ["type": "object", "required": ["code"]]
+            static let commands: [Command<Voucher>] = [Command("drop") { $0.state.code = nil }]
+            var state: State
+            init(state: State, services: borrowing ServiceResolver) { self.state = state }
+        }
+        var services = SwiftServices()
+        services.add(Voucher.self)
+        let fixture = try SessionsFixture(adding: services)
+        let voucher = try fixture.service("voucher")
+        let drop = ServiceOperation(.call(try voucher.command(named: "drop"), nil), on: voucher)
+        let session = try await fixture.session()
+        await #expect(throws: SessionError.invalid([.init(pointer: "/code", detail: "is required")])) {
+            try await session.call(drop)
+        }
+        try await fixture.perform(.put([:]), on: "voucher", session)
+        #expect(try fixture.get("voucher", session).document == ["code": "none"])
     }
 
     @Test("all that is wrong with services and their commands is told when the catalogue is frozen")
