@@ -308,8 +308,13 @@ struct LogTests {
         }
         // An orderly end.
         await run.store.close()
-        let found = try await Found(run.file, run.id)
-        #expect(found.revision == 30 || (!found.reports.isEmpty && found.highest > 1 << 19), "\(found.reports)")
+        do {
+            let found = try await Found(run.file, run.id)
+            #expect(found.revision == 30 || (!found.reports.isEmpty && found.highest > 1 << 19), "\(found.reports)")
+        } catch StoreError.damaged {
+            // Half of a log may be copied by then.
+            #expect(harm == .halved)
+        }
     }
 
     @Test("a log that was deleted just before a kill is reported by the next start")
