@@ -1,18 +1,12 @@
-import FoundationEssentials
 import JSONDocument
 
 /// Values of Swift as documents: the only place that knows how `Codable` is read and written.
 enum TypedJSON {
-    private static let encoder = JSONEncoder()
-    private static let decoder = JSONDecoder()
-
-    static func document(of value: some Encodable) throws -> JSONDocument {
-        try JSONDocument(parsing: Array(encoder.encode(value)))
-    }
+    static func document(of value: some Encodable) throws -> JSONDocument { try DocumentEncoder.encode(value) }
 
     static func decode<Value: Decodable>(_ type: Value.Type, _ document: JSONDocument) throws(InvalidInput) -> Value {
         do {
-            return try decoder.decode(type, from: Data(document.serialized()))
+            return try DocumentDecoder.decode(type, document)
         } catch let error as DecodingError {
             throw InvalidInput(error)
         } catch {
