@@ -16,6 +16,7 @@ RUN scripts/setup build && rm -rf /var/lib/apt/lists/*
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
+COPY Examples Examples
 # Compiled into the program.
 COPY clients clients
 COPY demo demo

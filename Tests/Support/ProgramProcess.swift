@@ -171,7 +171,8 @@ package final class ProgramProcess: Sendable {
 
         init() throws {
             var ends: [Int32] = [-1, -1]
-            guard pipe(&ends) == 0 else { throw Failure(description: "no pipe") }
+            // Another process that inherits the writer would keep it open after the program's end.
+            guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(description: "no pipe") }
             (reader, writer) = (ends[0], ends[1])
         }
 

@@ -45,7 +45,7 @@ final class RedisConnection: Sendable {
             /// The `WAIT` behind others.
             case wait
             /// What ``RedisConnection/pulse`` asks; since when.
-            case pulse(RedisTime.Reading)
+            case pulse(RedisTime.Reading, ContinuousClock.Instant)
         }
 
         var isOwn: Bool { if case .request = kind { false } else { true } }
@@ -318,7 +318,7 @@ final class RedisConnection: Sendable {
                         flight.append(
                             Job(
                                 request: RedisPulse.request, deadline: now + limits.deadline, done: { _ in },
-                                kind: .pulse(pulse.time.read())))
+                                kind: .pulse(pulse.time.read(), now)))
                         nextPulse = now + RedisPulse.interval
                     }
                 }
@@ -430,7 +430,8 @@ final class RedisConnection: Sendable {
             case (.request, _):
                 release([job])
                 job.done(outcome)
-            case (.pulse(let start), .replies(let replies)): try take(replies, from: server, since: start)
+            case (.pulse(let start, let sentAt), .replies(let replies)):
+                try take(replies, from: server, since: start, sentAt)
             default: break
             }
         }
@@ -438,13 +439,14 @@ final class RedisConnection: Sendable {
 
     /// The reply to a pulse.
     private func take(
-        _ replies: [RedisReply], from server: Server, since start: RedisTime.Reading
+        _ replies: [RedisReply], from server: Server, since start: RedisTime.Reading, _ sentAt: ContinuousClock.Instant
     ) throws(RedisFailure) {
         guard let pulse else { return }
         let doubt = try pulse.judge(replies, of: server.address, since: start, node: node)
         state.withLock { state in
             state.pulsedAt = .now
-            state.doubt = doubt.map { ($0, state.doubt?.since ?? .now) }
+            // It may have waited behind a `WAIT` that replicas did not answer.
+            state.doubt = doubt.map { ($0, state.doubt?.since ?? sentAt) }
         }
         pulse.done()
     }
