@@ -172,7 +172,8 @@ package final class ProgramProcess: Sendable {
         init() throws {
             var ends: [Int32] = [-1, -1]
             // Another process that inherits the writer would keep it open after the program's end.
-            guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(description: "no pipe") }
+            guard pipe(&ends) == 0 else { throw Failure(description: "no pipe") }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             (reader, writer) = (ends[0], ends[1])
         }
 
