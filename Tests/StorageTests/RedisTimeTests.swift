@@ -42,8 +42,9 @@ import Testing
             let text = String(describing: error)
             #expect(text.contains(seconds > 0 ? "s ahead of that of" : "s behind that of"), "\(text)")
         }
-        #expect(store.trouble?.contains("Set both, by NTP") == true)
-        #expect(reports.withLock(\.self).count == 1)
+        // A second connection may have no better reason yet than that it is not there.
+        #expect(store.trouble != nil)
+        #expect(reports.withLock(\.self).map { $0.contains("Set both, by NTP") } == [true])
         clock.setWall(ahead: 0)
         _ = try await fixture.recovery(of: store)
         #expect(try await store.load(id) != nil && store.trouble == nil)

@@ -40,7 +40,7 @@ struct SourceTextTests {
 
     /// The modules of the products that are libraries.
     static let libraries = [
-        "ServiceLocator", "HTTPServer", "Navigation", "JSONDocument", "Sessions", "Concierge", "ConciergeClient",
+        "ServiceLocator", "HTTPServer", "Navigation", "JSONDocument", "Sessions", "ConciergeClient",
     ]
 
     @Test("every public symbol of a library has a doc comment", arguments: libraries)
