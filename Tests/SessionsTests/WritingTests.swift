@@ -351,6 +351,16 @@ import Testing
         #expect(revisions == [2, 3, 4])
     }
 
+    @Test("a commit tells a store that has nothing to wait for when the session was used")
+    func useOfCommit() async throws {
+        let fixture = try SessionsFixture()
+        let (session, token) = try await fixture.sessions.create()
+        fixture.clock.advance(5_000)
+        _ = try await fixture.sessions.authenticate(token.presented)
+        try await fixture.perform(.put(["count": 1]), on: "counter", session)
+        #expect(try await fixture.store.load(session.id)?.lastUsedAt == fixture.clock.now())
+    }
+
     @Test("services of the process are found from a unit of work")
     func processServices() async throws {
         let greeting = ServiceKey("greeting", of: String.self)

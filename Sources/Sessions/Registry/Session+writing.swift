@@ -34,11 +34,12 @@ extension Session {
         } catch {
             return done(.failure(error))
         }
-        let commit = environment.commit(of: pending)
+        var commit = environment.commit(of: pending)
         if let commit, environment.promptStore == nil {
             let work = queued(value, isLong, hasPrecedence, once, body, done)
             return submit(work, WorkResult(pending: consume pending, commit), commit)
         }
+        commit?.usedAt = state.withLock { $0.takeUse() }
         if let commit, let failure = environment.promptStore?.commit(commit) {
             // It runs again, in the queue, which loads the newer state.
             if case .conflict = failure { return begin(queued(nil, isLong, hasPrecedence, once, body, done)) }
