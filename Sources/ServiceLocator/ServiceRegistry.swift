@@ -85,7 +85,7 @@ final class Factory<Instance: Sendable>: Sendable {
 }
 
 /// How many instances of a service there are.
-public enum ServiceScope: Hashable, Sendable {
+public enum ServiceScope: String, Hashable, Sendable {
     /// One instance for the process, held by the locator that has no parent and used by all below it. Such a service
     /// cannot need a service of `session`: it outlives every session.
     case process

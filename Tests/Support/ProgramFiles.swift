@@ -44,8 +44,9 @@ extension ServiceFile {
     fileprivate var declaration: String {
         var members: [(String, JSONDocument)] = [
             ("name", JSONDocument(name)), ("schema", schemaDocument), ("default", defaultState),
-            ("concurrency", JSONDocument(concurrency.rawValue)), ("access", JSONDocument(access.rawValue)),
+            ("concurrency", JSONDocument(concurrency.rawValue)),
         ]
+        members.append(scope == .process ? ("scope", "process") : ("access", JSONDocument(access.rawValue)))
         if let summary { members.append(("description", JSONDocument(summary))) }
         if let lifetime { members.append(("lifetime", JSONDocument("\(lifetime.milliseconds)ms"))) }
         if let boundTo { members.append(("bound_to", JSONDocument(boundTo.rawValue))) }

@@ -12,6 +12,7 @@ extension Application {
     /// - Returns: false if the store is away, and may come back.
     func openStore() async throws -> Bool {
         do {
+            try await openProcessDocuments()
             try await checkJourneys()
             return true
         } catch SessionError.storeUnavailable where store.isShared {
@@ -47,6 +48,16 @@ extension Application {
             }
         }
         return false
+    }
+
+    /// When they are damaged they are 503, and everything else goes on.
+    private func openProcessDocuments() async throws {
+        do {
+            try await sessions.openProcessDocuments()
+        } catch {
+            guard error.isDamage else { throw error }
+            log.write(.error, "process_documents_damaged") { $0.add("detail", String(reflecting: error)) }
+        }
     }
 
     private func checkJourneys() async throws {

@@ -131,6 +131,7 @@ package actor Application {
             sweepers: [
                 Task { [sessions] in if await opening.value { await sessions.run() } },
                 Task { [sessions] in await sessions.runWatches() },
+                Task { [sessions] in if await opening.value { await sessions.runProcessDocuments() } },
             ],
             opening: opening,
             sender: sender.map { sender in
@@ -300,6 +301,7 @@ package actor Application {
             let journeyServices = services.ofJourney
             services.add(to: &routes)
             journeyServices.add(to: &routes)
+            ServiceEndpoints(of: sessions).add(to: &routes)
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             let journeys = AdminJourneyEndpoints(
                 sessions: sessions, session: endpoints.session,

@@ -52,7 +52,7 @@ extension ServiceDeclaration {
     init(_ file: ServiceFile) {
         self.init(
             name: file.name, schema: file.schemaDocument, default: file.defaultState,
-            lifetime: file.lifetime?.milliseconds,
+            scope: file.scope == .process ? .process : .session, lifetime: file.lifetime?.milliseconds,
             concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
             isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
     }

@@ -62,17 +62,29 @@ extension ServiceEndpoints {
             ]),
     ]
 
+    static let ofSession = "/v1/sessions/{session}/services"
+    static let ofProcess = "/v1/services"
     static let ofJourney = "/v1/sessions/{session}/journeys/{id}/services"
 
     /// The same on the services that a journey sees, without removing all at once.
     static let journeyOperations: [APIOperation] = operations.compactMap { operation in
-        let path = operation.path.dropFirst("/v1/sessions/{session}/services".utf8.count)
+        let path = operation.path.dropFirst(ofSession.utf8.count)
         if path.isEmpty, operation.method == .delete { return nil }
         return APIOperation(
             method: operation.method, path: ofJourney + path, id: operation.id + "OfJourney",
             summary: operation.summary + "; of the services that the journey's topmost coordinator sees",
             parameters: operation.parameters, body: operation.body, responses: operation.responses,
             problems: operation.problems + [.journeyNotFound])
+    }
+
+    /// The same on the documents of the process, on the admin listener.
+    static let processOperations: [APIOperation] = operations.compactMap { operation in
+        let path = operation.path.dropFirst(ofSession.utf8.count)
+        if path.isEmpty || operation.isOnCommand { return nil }
+        return APIOperation(
+            method: operation.method, path: ofProcess + path, id: operation.id + "OfProcess",
+            summary: operation.summary + "; of the process, which all sessions read", parameters: operation.parameters,
+            body: operation.body, responses: operation.responses, problems: operation.problems)
     }
 
     private static let writing: [ProblemKind] = [.contention, .storageFull]

@@ -9,8 +9,14 @@ struct ServiceEndpoints: Sendable {
     let caller: ServiceCaller
     /// The session that the request's first parameter names.
     let session: SessionFinder
-    /// Whether the services are those that the topmost coordinator of a journey sees.
-    private(set) var isOfJourney = false
+    private var place = Place.session
+
+    private enum Place {
+        case session
+        /// What the topmost coordinator of a journey sees.
+        case journey
+        case process
+    }
 
     init(catalog: ServiceCatalog, caller: ServiceCaller, session: SessionFinder) {
         self.catalog = catalog
@@ -18,20 +24,45 @@ struct ServiceEndpoints: Sendable {
         self.session = session
     }
 
+    /// The documents of the process.
+    init(of sessions: Sessions) {
+        catalog = sessions.catalog
+        caller = .process
+        place = .process
+        session = SessionFinder(any: { [catalog] request in
+            _ = try Self.processDocument(named: request.parameter("name"), catalog)
+            return try await sessions.processDocuments()
+        })
+    }
+
     /// The same for the services that the topmost coordinator of a journey sees.
     var ofJourney: ServiceEndpoints {
         var endpoints = self
-        endpoints.isOfJourney = true
+        endpoints.place = .journey
         return endpoints
     }
 
     /// The place of `{name}` among the parameters of its routes.
-    private var nameParameter: Int { isOfJourney ? 2 : 1 }
+    private var nameParameter: Int {
+        switch place {
+        case .session: 1
+        case .journey: 2
+        case .process: 0
+        }
+    }
+
+    private var path: String {
+        switch place {
+        case .session: Self.ofSession
+        case .journey: Self.ofJourney
+        case .process: Self.ofProcess
+        }
+    }
 
     func add(to routes: inout RouterBuilder) {
-        let services = isOfJourney ? Self.ofJourney : "/v1/sessions/{session}/services"
-        routes.on(.get, services, list)
-        if !isOfJourney { routes.on(.delete, services, removeAll) }
+        let services = path
+        if place != .process { routes.on(.get, services, list) }
+        if place == .session { routes.on(.delete, services, removeAll) }
         routes.on(
             .get, "\(services)/{name}", allow: methods(isState: false), handler: session.patientHandler(show))
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
@@ -44,8 +75,7 @@ struct ServiceEndpoints: Sendable {
 
     /// Adds the calls of commands, which have an `Idempotency-Key`.
     func addCommands(to routes: inout RouterBuilder) {
-        let services = isOfJourney ? Self.ofJourney : "/v1/sessions/{session}/services"
-        routes.on(.post, "\(services)/{name}/commands/{command}", handler: session.handler(call))
+        routes.on(.post, "\(path)/{name}/commands/{command}", handler: session.handler(call))
     }
 
     @Sendable private func call(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
@@ -216,13 +246,25 @@ struct ServiceEndpoints: Sendable {
     }
 
     /// The journey that the path names; nil for a path of the session's own services.
-    private func journey(of request: HTTPRequest) -> String? { isOfJourney ? request.parameter("id") : nil }
+    private func journey(of request: HTTPRequest) -> String? { place == .journey ? request.parameter("id") : nil }
 
     private func service(of request: HTTPRequest) throws -> RegisteredService {
         // An escaped name is rare and takes the slow path.
         var service: RegisteredService?
         request.withParameter(nameParameter) { service = catalog.service(named: $0) }
-        if let service { return service }
-        return try catalog.service(named: request.parameter("name"))
+        if let service, place != .process { return service }
+        let name = request.parameter("name")
+        return try place == .process ? Self.processDocument(named: name, catalog) : catalog.service(named: name)
+    }
+
+    /// - Throws: 404 for a service of each session, too.
+    private static func processDocument(
+        named name: String, _ catalog: ServiceCatalog
+    ) throws -> RegisteredService {
+        let service = try catalog.service(named: name)
+        guard service.scope == .process else {
+            throw Problem(.serviceNotFound, "Each session has its own '\(name)': it is not a service of the process.")
+        }
+        return service
     }
 }

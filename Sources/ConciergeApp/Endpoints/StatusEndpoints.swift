@@ -30,6 +30,8 @@ struct StatusEndpoints: Sendable {
             json.string(service.name)
             json.name("kind")
             json.string(service.kind)
+            json.name("scope")
+            json.string(service.scope.rawValue)
             json.name("default")
             json.raw(service.defaultBytes)
             json.name("concurrency")

@@ -38,8 +38,9 @@ struct APIGroup: Sendable {
                     name: "Sessions", meaning: "Any session, and the users attached to them.",
                     operations: AdminSessionEndpoints.operations),
                 APIGroup(
-                    name: "Services", meaning: "The services of any session.",
-                    operations: ServiceEndpoints.operations + ServiceEndpoints.journeyOperations),
+                    name: "Services", meaning: "The services of any session, and the documents of the process.",
+                    operations: ServiceEndpoints.operations + ServiceEndpoints.journeyOperations
+                        + ServiceEndpoints.processOperations),
                 APIGroup(
                     name: "Journeys", meaning: "The positions of journeys.",
                     operations: AdminJourneyEndpoints.operations),

@@ -151,7 +151,8 @@ extension APISchema {
                 "description": "Of a journey's services: `session`, or the flow whose coordinator owns it.",
             ], "created_at": time, "updated_at": time, "expires_at": time,
             "scope": [
-                "type": "string", "enum": ["session"], "description": "How many there are: one for each session.",
+                "type": "string", "enum": ["session", "process"],
+                "description": "How many there are: one for each session, or one for all of them.",
             ],
             "commands": ["type": "array", "items": ["type": "string"]],
         ], required: ["name", "kind", "scope", "status", "etag", "commands"])

@@ -79,6 +79,10 @@ extension APISchema {
         "skipped": natural,
         "expired": ["type": "integer", "minimum": 0, "description": "Of those skipped."],
         "refused": natural,
+        "process": [
+            "type": "string", "enum": ["imported", "replaced", "skipped", "refused"],
+            "description": "What became of the documents of the process, if the export has any.",
+        ],
         "errors": [
             "type": "array",
             "description": "The first sessions that were refused and why, or that were missing from the export.",

@@ -17,6 +17,8 @@ struct LoadedSchemas: Sendable {
 
         /// Whether the caller can use the operation on it.
         func allows(_ operation: APIOperation, on listener: APIListener) -> Bool {
+            let isOfProcess = operation.path.hasPrefix(ServiceEndpoints.ofProcess)
+            if isOfProcess { return service.scope == .process }
             let caller: ServiceCaller = listener == .admin ? .admin : .client
             return switch operation.method {
             case .put, .patch: service.isWritable(by: caller)

@@ -65,7 +65,7 @@ extension JSONWriter {
         name("kind")
         string(service.kind)
         name("scope")
-        string("session")
+        string(service.scope.rawValue)
         name("status")
         string(service.isLive ? "live" : "registered")
         name("etag")

@@ -13,6 +13,7 @@ package final class RegisteredService: Sendable {
     package let `default`: JSONDocument
     /// The default as it is sent.
     package let defaultBytes: [UInt8]
+    package let scope: ServiceScope
     package let lifetime: Int64?
     package let concurrency: ServiceConcurrency
     package let isUserBound: Bool
@@ -39,6 +40,7 @@ package final class RegisteredService: Sendable {
         self.index = index
         self.default = definition.default
         defaultBytes = definition.default.serialized()
+        scope = definition.scope
         lifetime = definition.lifetime
         concurrency = definition.concurrency
         isUserBound = definition.isUserBound

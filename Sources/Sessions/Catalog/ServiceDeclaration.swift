@@ -1,4 +1,5 @@
 import JSONDocument
+import ServiceLocator
 
 /// A document service as the operator declares it, without code of its own.
 package struct ServiceDeclaration: Sendable {
@@ -6,6 +7,8 @@ package struct ServiceDeclaration: Sendable {
     /// JSON Schema, draft 7.
     package var schema: JSONDocument
     package var `default`: JSONDocument
+    /// Whether each session has an instance, or the process one for all, which the admin listener writes.
+    package var scope: ServiceScope
     /// The lifetime of an instance, from its creation. Then it counts as removed. In milliseconds; `nil` for no end.
     package var lifetime: Int64?
     package var concurrency: ServiceConcurrency
@@ -15,13 +18,15 @@ package struct ServiceDeclaration: Sendable {
     package var isReadOnly: Bool
 
     package init(
-        name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject, lifetime: Int64? = nil,
-        concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,
+        name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
+        scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
+        isUserBound: Bool = false,
         isReadOnly: Bool = false
     ) {
         self.name = name
         self.schema = schema
         self.default = `default`
+        self.scope = scope
         self.lifetime = lifetime
         self.concurrency = concurrency
         self.isUserBound = isUserBound

@@ -7,6 +7,7 @@ package struct ServiceDefinition: Sendable {
     package let kind: String
     package let schema: JSONDocument
     package let `default`: JSONDocument
+    let scope: ServiceScope
     let lifetime: Int64?
     let concurrency: ServiceConcurrency
     let isUserBound: Bool
@@ -24,7 +25,8 @@ package struct ServiceDefinition: Sendable {
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
 
     init(
-        name: String, kind: String, schema: JSONDocument, default: JSONDocument, lifetime: Int64? = nil,
+        name: String, kind: String, schema: JSONDocument, default: JSONDocument, scope: ServiceScope = .session,
+        lifetime: Int64? = nil,
         concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool, isReadOnly: Bool, isOpenToFlows: Bool,
         completesFromDefault: Bool, presentation: ServicePresentation? = nil, isOwnable: Bool,
         commands: [CommandDeclaration] = [], misfit: (@Sendable (JSONDocument) -> InvalidInput?)? = nil,
@@ -35,6 +37,7 @@ package struct ServiceDefinition: Sendable {
         self.kind = kind
         self.schema = schema
         self.default = `default`
+        self.scope = scope
         self.lifetime = lifetime
         self.concurrency = concurrency
         self.isUserBound = isUserBound
@@ -54,6 +57,7 @@ package struct ServiceDefinition: Sendable {
     ///   - kind: services of one kind with different names are separate instances.
     ///   - schema: JSON Schema, draft 7.
     ///   - default: the state of a new or cleared instance.
+    ///   - scope: whether each session has an instance, or the process one for all.
     ///   - isReadOnly: whether clients of the public listener can only read it.
     ///   - isOpenToFlows: whether actions of flows can write it; `nil` for the same as clients.
     ///   - completesFromDefault: whether a written state may leave members out that the schema requires: it then gets
@@ -62,15 +66,16 @@ package struct ServiceDefinition: Sendable {
     ///   - presentation: how the state is sent; `nil` to send it as it is kept.
     package init<Instance: DocumentBackedService>(
         _ key: ServiceKey<Instance>, kind: String, schema: JSONDocument, default: JSONDocument,
-        lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,
+        scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
+        isUserBound: Bool = false,
         isReadOnly: Bool = false, isOpenToFlows: Bool? = nil, completesFromDefault: Bool = false,
         presentation: ServicePresentation? = nil
     ) {
         self.init(
-            name: key.name, kind: kind, schema: schema, default: `default`, lifetime: lifetime,
+            name: key.name, kind: kind, schema: schema, default: `default`, scope: scope, lifetime: lifetime,
             concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly,
             isOpenToFlows: isOpenToFlows ?? !isReadOnly, completesFromDefault: completesFromDefault,
-            presentation: presentation, isOwnable: Instance.self == DocumentService.self,
+            presentation: presentation, isOwnable: Instance.self == DocumentService.self && scope == .session,
             register: { builder in
                 builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
                     Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))
@@ -81,7 +86,9 @@ package struct ServiceDefinition: Sendable {
     package init(_ declaration: ServiceDeclaration) {
         self.init(
             DocumentService.key(declaration.name), kind: "document", schema: declaration.schema,
-            default: declaration.default, lifetime: declaration.lifetime, concurrency: declaration.concurrency,
-            isUserBound: declaration.isUserBound, isReadOnly: declaration.isReadOnly, isOpenToFlows: true)
+            default: declaration.default, scope: declaration.scope, lifetime: declaration.lifetime,
+            concurrency: declaration.concurrency, isUserBound: declaration.isUserBound,
+            isReadOnly: declaration.isReadOnly || declaration.scope == .process,
+            isOpenToFlows: declaration.scope == .session)
     }
 }

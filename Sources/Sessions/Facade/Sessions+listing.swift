@@ -53,7 +53,11 @@ extension Sessions {
     /// See ``SessionStore/page(after:limit:)``.
     func stored(after id: SessionID?, limit: Int) async throws(SessionError) -> SessionPage {
         do {
-            return try await environment.store.page(after: id, limit: limit)
+            let page = try await environment.store.page(after: id, limit: limit)
+            guard page.sessions.contains(where: { $0.record.id == SessionID.process }) else { return page }
+            return SessionPage(
+                sessions: page.sessions.filter { $0.record.id != SessionID.process }, next: page.next,
+                skipped: page.skipped)
         } catch {
             throw SessionError(error)
         }

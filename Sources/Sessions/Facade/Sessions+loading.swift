@@ -2,6 +2,7 @@ extension Sessions {
     /// A session, from memory or from the store; `nil` when there is none or when it has expired and only the store
     /// still has it. Any number of callers ask the store once; other sessions do not wait for that.
     func load(_ id: SessionID) async throws(SessionError) -> Session? {
+        if id == SessionID.process { return nil }
         while true {
             switch registry.claimLoad(id) {
             case .resident(let session):

@@ -113,7 +113,7 @@ extension Sessions {
     /// Counters of sessions, kept up to date by every change.
     package var statistics: SessionStatistics {
         SessionStatistics(
-            live: registry.sessionCount, stored: environment.store.sessionCount,
+            live: registry.sessionCount, stored: storedCount,
             allowed: environment.settings.maxSessions, created: createdCount.load(ordering: .relaxed),
             ended: endedCount.load(ordering: .relaxed),
             journeys: environment.journeyCount.load(ordering: .relaxed), watchers: environment.watches.count,

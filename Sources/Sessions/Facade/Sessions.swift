@@ -50,8 +50,11 @@ package final class Sessions: Sendable {
         startedAt = clock.now()
     }
 
-    // The remembered sessions refer to the environment.
-    deinit { environment.remembered.removeAll() }
+    // The remembered sessions refer to the environment, as does that of the process.
+    deinit {
+        environment.remembered.removeAll()
+        environment.processDocuments.close()
+    }
 
     package var settings: SessionSettings { environment.settings }
     package var journeySettings: JourneySettings { environment.journeys }

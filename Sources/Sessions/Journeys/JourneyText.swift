@@ -11,6 +11,8 @@ package final class JourneyText: Sendable {
     package let etag: ServiceETag
     /// The session's, at which the view holds: it also shows documents of services.
     package let revision: UInt64
+    /// That of the documents of the process (``ProcessState/revision``).
+    let processRevision: UInt64
     /// When the view may change by itself, in steady time: the journey expires, a screen's time is over, or a service
     /// comes to the end of its lifetime. Nil: never.
     package let dueAt: Int64?
@@ -21,14 +23,15 @@ package final class JourneyText: Sendable {
     static let mostRememberedBytes = 4 << 10
 
     init(
-        of journey: Journey, bytes: [UInt8], etag: ServiceETag, revision: UInt64, dueAt: Int64?,
-        problem: JourneyRefusal? = nil
+        of journey: Journey, bytes: [UInt8], etag: ServiceETag, revision: UInt64, processRevision: UInt64,
+        dueAt: Int64?, problem: JourneyRefusal? = nil
     ) {
         self.journey = journey.id
         flow = journey.top.flatMap { journey.coordinator($0.coordinator)?.flow } ?? journey.flow
         self.bytes = bytes
         self.etag = etag
         self.revision = revision
+        self.processRevision = processRevision
         self.dueAt = dueAt
         self.problem = problem
     }

@@ -22,7 +22,8 @@ extension JourneyWork {
     /// The entity tag of what a client is shown now.
     mutating func etag(of entry: KeptJourney) throws -> ServiceETag {
         if !pending.isRecordChanged, let known = pending.memory?.view(of: entry.journey.id),
-            known.revision == pending.base.revision, known.dueAt.map({ pending.now < $0 }) ?? true
+            known.revision == pending.base.revision, known.processRevision == documents.process.revision,
+            known.dueAt.map({ pending.now < $0 }) ?? true
         {
             return known.etag
         }
@@ -37,7 +38,7 @@ extension JourneyWork {
         let view = engine.textOfStuck(journey, timesMovedBy: clockShift)
         return JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
-            dueAt: journey.dueAt, problem: problem)
+            processRevision: documents.process.revision, dueAt: journey.dueAt, problem: problem)
     }
 
     private var shownRevision: UInt64 { pending.isRecordChanged ? pending.revision : pending.base.revision }
@@ -48,6 +49,7 @@ extension JourneyWork {
         let former = pending.newMemory ?? pending.memory
         let text = JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
+            processRevision: documents.process.revision,
             dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)))
         // The newest first. Others that were shown stay as they are: looking at one says nothing of them. Views that
         // depend on the moment are not cached.

@@ -6,12 +6,15 @@ extension Session {
     /// - Parameter id: as it stands in the path.
     /// - Returns: nil when no current view is cached, or the session has ended. Then call ``residentJourney(_:)``.
     package func shownJourney(_ id: UnsafeRawBufferPointer) -> JourneyText? {
-        state.withLock { state in
+        let processRevision = environment.processDocuments.now.revision
+        return state.withLock { state in
             guard !state.isEnded, let memory = state.memory else { return nil }
             // By places, which counts no reference to the list.
             for place in memory.views.indices where memory.views[place].isOf(id) {
                 let view = memory.views[place]
-                guard view.revision == state.record.revision else { return nil }
+                guard view.revision == state.record.revision, view.processRevision == processRevision else {
+                    return nil
+                }
                 if let dueAt = view.dueAt, environment.clock.now() >= dueAt { return nil }
                 return view
             }

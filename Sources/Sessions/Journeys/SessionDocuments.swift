@@ -11,6 +11,8 @@ final class SessionDocuments: ServiceDocuments {
     let environment: SessionEnvironment?
     /// What is kept where the step begins: what has reached the end of its lifetime is gone from it.
     private let start: [ServiceDocument]
+    /// Also where the step begins: it sees one state of them.
+    let process: ProcessState
     /// What was asked for, and what is remembered.
     private(set) var known: [KnownDocument]
     /// The patches of migrations that the session's services have had.
@@ -32,6 +34,7 @@ final class SessionDocuments: ServiceDocuments {
         self.environment = environment
         self.catalog = catalog
         self.start = start
+        process = environment?.processDocuments.now ?? ProcessState()
         self.known = known
         for place in known.indices.reversed() where !isKept(known[place]) { self.known.remove(at: place) }
     }
@@ -40,9 +43,10 @@ final class SessionDocuments: ServiceDocuments {
         // Before the catalogue is asked, which takes longer.
         for place in known.indices where known[place].service.name == name { return known[place].document }
         guard let service = service(named: name) else { return nil }
-        let kept = kept(service)
+        let kept: ServiceDocument?
         let document: JSONDocument
         do throws(SessionError) {
+            kept = try self.kept(service)
             document = try service.document(parsing: service.readable(kept))
         } catch {
             failure = error
@@ -59,7 +63,7 @@ final class SessionDocuments: ServiceDocuments {
         }
         guard let service = service(named: name) else { return nil }
         do throws(SessionError) {
-            return try service.readable(kept(service)) ?? service.defaultBytes
+            return try service.readable(try kept(service)) ?? service.defaultBytes
         } catch {
             failure = error
             return service.defaultBytes
@@ -68,7 +72,7 @@ final class SessionDocuments: ServiceDocuments {
 
     func revision(of name: String) -> UInt64 {
         for place in known.indices where known[place].service.name == name { return known[place].revision }
-        return service(named: name).flatMap { kept($0)?.revision } ?? 0
+        return service(named: name).flatMap { try? kept($0)?.revision } ?? 0
     }
 
     func lifetime(of name: String) -> Int64? { service(named: name)?.lifetime }
@@ -120,14 +124,15 @@ final class SessionDocuments: ServiceDocuments {
         known.append(KnownDocument(service: service, text: text, revision: revision, document: document))
     }
 
-    private func kept(_ service: RegisteredService) -> ServiceDocument? {
+    private func kept(_ service: RegisteredService) throws(SessionError) -> ServiceDocument? {
+        if service.scope == .process { return try process.document(of: service) }
         for document in start where document.service == service.index { return document }
         return nil
     }
 
     private func isKept(_ document: KnownDocument) -> Bool {
         guard let text = document.text else { return false }
-        return kept(document.service)?.bytes.isIdentical(to: text) ?? false
+        return (try? kept(document.service)?.bytes.isIdentical(to: text)) ?? false
     }
 
     /// Journeys do not see the service that keeps them.

@@ -3,8 +3,9 @@ import JSONDocument
 /// The first line of an archive, which describes the others.
 struct ArchiveHeader {
     static let format = "concierge-sessions"
-    /// Raised when a reader of the previous version could not understand the lines.
-    static let version = 1
+    /// Raised when a reader of the previous version could not understand the lines. That of an archive without
+    /// documents of the process is 1.
+    static let version = 2
 
     /// Where the export began; `nil` for the first session.
     let after: String?
@@ -12,15 +13,17 @@ struct ArchiveHeader {
     /// - Parameters:
     ///   - program: the program that writes it, for people.
     ///   - sessions: about how many sessions there are.
+    ///   - hasProcess: whether documents of the process follow.
     static func line(
-        program: String, at time: Timestamp, sessions: Int, services: [RegisteredService], after: SessionCursor?
+        program: String, at time: Timestamp, sessions: Int, services: [RegisteredService], hasProcess: Bool,
+        after: SessionCursor?
     ) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.name("format")
         json.string(format)
         json.name("version")
-        json.int(version)
+        json.int(hasProcess ? version : 1)
         json.name("program")
         json.string(program)
         json.name("at")
@@ -53,9 +56,9 @@ struct ArchiveHeader {
         guard let version = document[member: "version"]?.int else {
             throw ArchiveProblem(pointer: "/version", detail: "must be a number")
         }
-        guard version == Self.version else {
+        guard (1...Self.version).contains(version) else {
             throw ArchiveProblem(
-                pointer: "/version", detail: "is \(version); this program reads version \(Self.version)")
+                pointer: "/version", detail: "is \(version); this program reads versions 1 to \(Self.version)")
         }
         after = document[member: "after"]?.string
     }
@@ -64,7 +67,7 @@ struct ArchiveHeader {
 /// The last line of an archive. When it is missing or does not match, sessions are missing.
 struct ArchiveEnd {
     let sessions: Int
-    /// The SHA-256 of all lines of sessions, including their line ends.
+    /// The SHA-256 of all lines between the first and this one, including their line ends.
     let digest: String
     /// Places of the store that could not be read during the export. Their sessions are missing.
     let skipped: Int

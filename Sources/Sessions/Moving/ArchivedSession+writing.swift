@@ -58,24 +58,35 @@ extension ArchivedSession {
             }
             json.endArray()
         }
-        json.name("services")
-        json.beginArray()
+        json.services(of: record, environment)
+        return ArchiveLine.seal(json)
+    }
+}
+
+extension JSONWriter {
+    /// The written services of a session, or of the process.
+    mutating func services(of record: SessionRecord, _ environment: SessionEnvironment) {
+        name("services")
+        beginArray()
         // The end of the archive counts those that are left out.
         for document in record.services where !document.isDamaged {
-            json.beginObject()
-            json.name("name")
-            json.string(environment.catalog.services[Int(document.service)].name)
-            json.name("birth")
-            json.uint(document.birth)
-            json.name("revision")
-            json.uint(document.revision)
-            time("created_at", document.createdAt)
-            time("updated_at", document.updatedAt)
-            json.name("document")
-            json.string(String(decoding: document.bytes, as: UTF8.self))
-            json.endObject()
+            let service = environment.catalog.services[Int(document.service)]
+            guard service.scope == record.scope else { continue }
+            beginObject()
+            name("name")
+            string(service.name)
+            name("birth")
+            uint(document.birth)
+            name("revision")
+            uint(document.revision)
+            for (member, time) in [("created_at", document.createdAt), ("updated_at", document.updatedAt)] {
+                name(member)
+                string(environment.timestamp(time).description)
+            }
+            name("document")
+            string(String(decoding: document.bytes, as: UTF8.self))
+            endObject()
         }
-        json.endArray()
-        return ArchiveLine.seal(json)
+        endArray()
     }
 }

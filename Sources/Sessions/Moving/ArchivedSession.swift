@@ -1,5 +1,6 @@
 import JSONDocument
 import Navigation
+import ServiceLocator
 
 /// A session that was read from a line of an archive and is valid in this installation.
 package struct ArchivedSession: Sendable {
@@ -21,7 +22,7 @@ package struct ArchivedSession: Sendable {
         var line = ArchiveMembers(document, now: now, offset: environment.clock.wall(at: now) - now)
         _ = line.member("sum")
         let id = SessionID(line.string("session"))
-        if id == nil { line.refuse("session", "must be the id of a session") }
+        if id == nil || id == SessionID.process { line.refuse("session", "must be the id of a session") }
         cursor = line.string("cursor")
         if let id, cursor != SessionCursor(id: id).text { line.refuse("cursor", "must be the session's cursor") }
         let token = line.digest("token")
@@ -37,7 +38,7 @@ package struct ArchivedSession: Sendable {
         let floor = line.optionalNumber("revision_floor")
         let labels = Self.labels(&line, environment.settings)
         let retired = Self.retiredTokens(&line)
-        let services = Self.services(&line, revision: revision, environment)
+        let services = Self.services(&line, of: .session, revision: revision, environment)
         let userID = Self.user(&line, services, environment)
         let flows = Self.flows(&line, services, environment)
         let problems = line.finish()
@@ -78,8 +79,9 @@ package struct ArchivedSession: Sendable {
         return tokens
     }
 
-    private static func services(
-        _ line: inout ArchiveMembers, revision: UInt64, _ environment: SessionEnvironment
+    /// - Parameter scope: whose services they are.
+    static func services(
+        _ line: inout ArchiveMembers, of scope: ServiceScope, revision: UInt64, _ environment: SessionEnvironment
     ) -> [ServiceDocument] {
         var seen: Set<UInt16> = []
         let services = line.objects("services", isRequired: true) { member -> ServiceDocument? in
@@ -92,6 +94,11 @@ package struct ArchivedSession: Sendable {
             }
             guard let service = environment.catalog[name] else {
                 member.refuse("name", "there is no service '\(ArchiveMembers.clipped(name))' here")
+                return nil
+            }
+            guard service.scope == scope else {
+                member.refuse(
+                    "name", "is here a service of \(service.scope == .process ? "the process" : "each session")")
                 return nil
             }
             guard seen.insert(service.index).inserted else {

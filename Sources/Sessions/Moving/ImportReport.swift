@@ -13,6 +13,8 @@ package struct ImportReport: Sendable, Equatable {
     /// Of the skipped sessions, those that had expired.
     package var expired = 0
     package var refused = 0
+    /// What became of the documents of the process; `nil` when the archive has none.
+    package var process: Process?
     /// The first problems.
     package private(set) var errors: [Entry] = []
     /// How many more problems there were.
@@ -27,6 +29,13 @@ package struct ImportReport: Sendable, Equatable {
     /// Of all texts, so that the report is small enough for the store of idempotent responses.
     private static let mostBytes = 32 << 10
     private var bytes = 0
+
+    package enum Process: String, Sendable, CaseIterable {
+        case imported, replaced
+        /// There were documents already.
+        case skipped
+        case refused
+    }
 
     package struct Entry: Sendable, Equatable {
         /// Counted from 1.
@@ -58,6 +67,10 @@ package struct ImportReport: Sendable, Equatable {
         for (name, number) in numbers {
             json.name(name)
             json.int(number)
+        }
+        if let process {
+            json.name("process")
+            json.string(process.rawValue)
         }
         json.name("errors")
         json.beginArray()

@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// Exports everything as lines: a header, a line for each session, and an end.
+/// Exports everything as lines: a header, the documents of the process, a line for each session, and an end.
 ///
 /// It reads some sessions of the store at a time, in the store's order. So memory does not grow, and sessions are
 /// created, ended and written meanwhile. A session that exists all the time is in the export once, as it was committed
@@ -46,9 +46,12 @@ package actor SessionExport {
         case .header:
             part = .sessions
             let environment = sessions.environment
+            // An export that goes on has them in its first part.
+            let process = after == nil ? try ArchivedProcess.line(environment) ?? [] : []
+            digest.add(process)
             return ArchiveHeader.line(
                 program: program, at: environment.timestamp(environment.clock.now()), sessions: sessions.registry.total,
-                services: environment.catalog.services, after: after)
+                services: environment.catalog.services, hasProcess: !process.isEmpty, after: after) + process
         case .sessions: return try await nextSessions()
         case .end:
             part = .nothing

@@ -87,6 +87,7 @@ package struct SessionImport {
         do {
             let document = try ArchiveLine.open(bytes)
             if let end = ArchiveEnd(document) { return takeEnd(end) }
+            if ArchivedProcess.isOne(document) { return try await takeProcess(document, bytes) }
             note(bytes)
             if let session = check(document) { try await add(session, size: bytes.count) }
         } catch let problem as ArchiveProblem {
@@ -105,13 +106,24 @@ package struct SessionImport {
         }
     }
 
-    /// Handles the line of a session.
-    private mutating func note(_ bytes: [UInt8]) {
+    nonisolated(nonsending) private mutating func takeProcess(_ document: JSONDocument, _ bytes: [UInt8]) async throws {
+        note(bytes, isSession: false)
+        do {
+            let archived = try ArchivedProcess(document, sessions.environment)
+            report.process = try await sessions.receive(archived, conflict, isTrial: isTrial)
+        } catch let refusal as ArchivedSession.Refusal {
+            report.process = .refused
+            for problem in refusal.problems { report.add(problem, line: line) }
+        }
+    }
+
+    /// Handles the line of a session, or of the process.
+    private mutating func note(_ bytes: [UInt8], isSession: Bool = true) {
         if end != nil {
             isWhole = false
             report.add(ArchiveProblem(detail: "comes after the end"), line: line)
         }
-        sessionLines += 1
+        if isSession { sessionLines += 1 }
         digest.add(bytes)
         digest.add([UInt8(ascii: "\n")])
     }

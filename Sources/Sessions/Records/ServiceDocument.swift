@@ -42,16 +42,22 @@ package struct ServiceDocument: Sendable, LivingService {
 }
 
 extension SessionRecord {
+    /// The scope of its services.
+    var scope: ServiceScope { id == SessionID.process ? .process : .session }
+
     /// What lives in the session now, and the stored services whose time is over.
     ///
     /// - Parameter unwritten: the instances that were never written, oldest first.
     func living(
         with unwritten: [ServiceDocument], _ catalog: ServiceCatalog, now: Int64
     ) -> (living: LivingServices<ServiceDocument>, expired: [UInt16]) {
-        // Nobody knows when a damaged one was created.
+        let scope = scope
+        // Nobody knows when a damaged one was created. A document of the other scope is from before its service changed
+        // the scope.
         func isOver(_ document: ServiceDocument) -> Bool {
-            !document.isDamaged
-                && catalog.services[Int(document.service)].isOver(createdAt: document.createdAt, now: now)
+            let service = catalog.services[Int(document.service)]
+            return service.scope != scope
+                || (!document.isDamaged && service.isOver(createdAt: document.createdAt, now: now))
         }
         var living = LivingServices(services)
         let expired = living.removeAll(where: isOver).map(\.service)

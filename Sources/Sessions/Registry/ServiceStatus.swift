@@ -1,9 +1,11 @@
 import JSONDocument
+import ServiceLocator
 
 /// An item of a session's list of services.
 package struct ServiceStatus: Sendable, Equatable {
     package let name: String
     package let kind: String
+    package let scope: ServiceScope
     package let isLive: Bool
     /// The names of its commands.
     package let commands: [String]
@@ -30,6 +32,7 @@ package struct ServiceStatus: Sendable, Equatable {
     ) {
         name = service.name
         kind = service.kind
+        scope = service.scope
         commands = service.commandNames
         isLive = createdAt != nil
         self.etag = etag

@@ -17,6 +17,7 @@ final class SessionEnvironment: Sendable {
     let random: any RandomSource
     /// Holds the services of the process.
     let process: ServiceLocator
+    let processDocuments: ProcessDocuments
     let observers: [any SessionObserver]
     let journeys: JourneySettings
     /// Is told of commands that took long.
@@ -55,6 +56,7 @@ final class SessionEnvironment: Sendable {
         watches = SessionWatches(clock: clock, mostWatchers: settings.maxWatchers)
         self.random = random
         process = ServiceLocator(registry: catalog.registry)
+        processDocuments = ProcessDocuments(catalog)
         self.observers = observers
         self.journeys = journeys
         self.noteSlow = noteSlow

@@ -19,6 +19,7 @@ package struct SessionView {
     ///
     /// - Throws: ``SessionError/damaged(service:reason:)``.
     package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
+        if service.scope == .process { return try session.environment.processDocument(of: service) }
         let now = service.lifetime == nil ? 0 : session.environment.clock.now()
         if let kept = record.kept(service, now: now), let bytes = try service.readable(kept) {
             return (service.shown(bytes, session.environment), ServiceETag(revision: kept.revision))
@@ -35,7 +36,10 @@ package struct SessionView {
     package var services: [ServiceStatus] {
         let environment = session.environment
         let (living, _) = record.living(with: unwritten, environment.catalog, now: environment.clock.now())
-        return environment.catalog.services.map { ServiceStatus($0, living[$0.index], environment) }
+        let process = environment.livingOfProcess
+        return environment.catalog.services.map { service in
+            ServiceStatus(service, (service.scope == .process ? process : living)[service.index], environment)
+        }
     }
 }
 
@@ -63,6 +67,7 @@ extension Session {
     ///
     /// - Throws: ``SessionError/ended``, ``SessionError/damaged(service:reason:)``.
     package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
+        if service.scope == .process { return try environment.processDocument(of: service) }
         let now = service.lifetime == nil ? 0 : environment.clock.now()
         let kept = try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
@@ -87,7 +92,7 @@ extension Session {
     }
 
     /// The first use makes the instance, once for any number of readers. It stores nothing.
-    fileprivate func live(_ service: RegisteredService) {
+    func live(_ service: RegisteredService) {
         let now = environment.clock.now()
         state.withLock { state in
             let isRead = state.unwritten.contains {

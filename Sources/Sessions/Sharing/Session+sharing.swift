@@ -136,7 +136,7 @@ extension Sessions {
 
     /// Other processes create and end sessions, too.
     func countStored() {
-        if environment.isShared { registry.setTotal(environment.store.sessionCount) }
+        if environment.isShared { registry.setTotal(storedCount) }
     }
 
     /// Another process that begins may take back a version of a flow that no journey is on at that moment.

@@ -9,7 +9,7 @@ extension Session {
     ///   - token: the token of the caller, if it has one. When it ends, the watcher ends.
     /// - Throws: ``WatchError``; ``SessionError/ended``, ``SessionError/unauthenticated``.
     package func watch(after point: UInt64? = nil, token: TokenDigest?) throws -> SessionWatcher {
-        var missed: WatchedCommit?
+        var missed = missedOfProcess(since: point)
         while true {
             do {
                 return try watch(after: point, missed, token)
@@ -46,6 +46,16 @@ extension Session {
         }
     }
 
+    /// Which documents of the process have changed is not known of the time in which a client was away, so it is told
+    /// of all that were written.
+    ///
+    /// - Parameter point: `nil` for a client that begins.
+    private func missedOfProcess(since point: UInt64?) -> WatchedCommit? {
+        guard let point else { return nil }
+        let changes = environment.processDocuments.now.written(environment.catalog)
+        return changes.isEmpty ? nil : WatchedCommit(revision: point, changes: changes, isLater: true)
+    }
+
     /// How the session differs from what it was at a revision, as far as its state tells: a service has the revision of
     /// its last write. What is gone has none, so every service without a document counts as removed, and a journey that
     /// was abandoned, or a task that is over, is not among the changes.
@@ -60,8 +70,12 @@ extension Session {
             revision: point, services: record.services.filter { $0.revision <= point }, details: record.details)
         pending = PendingState(base: former, unwritten: [], catalog: environment.catalog, now: pending.now)
         pending.take(record.services)
-        let removed = environment.catalog.services.filter { record.document(of: $0.index) == nil }
-        let changes = pending.sessionChanges(environment) + removed.map { .serviceRemoved(name: $0.name) }
+        let removed = environment.catalog.services.filter {
+            $0.scope == .session && record.document(of: $0.index) == nil
+        }
+        let changes =
+            environment.processDocuments.now.written(environment.catalog) + pending.sessionChanges(environment)
+            + removed.map { .serviceRemoved(name: $0.name) }
         return WatchedCommit(revision: record.revision, changes: changes, journeyTags: journeyTags(of: changes))
     }
 
@@ -70,6 +84,7 @@ extension Session {
 
     /// Tells watchers what a commit has changed. Call it in the order of revisions.
     func tellWatchers(_ changes: [SessionChange], _ record: SessionRecord) {
+        if record.id == SessionID.process { environment.tellProcessChanges() }
         guard let watch = environment.watches[record.id] else { return }
         watch.take(
             WatchedCommit(revision: record.revision, changes: changes, journeyTags: journeyTags(of: changes)),
@@ -93,8 +108,7 @@ extension Session {
     /// Watchers must begin anew: there are changes that they cannot be told of.
     func breakWatch() {
         let watch = state.withLock { state in
-            if state.isWatched { environment.store.unfollow(state.record.id) }
-            state.isWatched = false
+            unfollow(&state)
             return environment.watches.forget(state.record.id)
         }
         watch?.close(.gap)
@@ -104,9 +118,15 @@ extension Session {
     func dropWatch(_ watch: SessionWatch, now: Int64) {
         state.withLock { state in
             guard environment.watches.drop(watch, now: now) else { return }
-            if state.isWatched { environment.store.unfollow(state.record.id) }
-            state.isWatched = false
+            unfollow(&state)
         }
+    }
+
+    /// The session of the process stays watched: everybody is told of its commits.
+    private func unfollow(_ state: inout State) {
+        guard state.isWatched, state.record.id != SessionID.process else { return }
+        environment.store.unfollow(state.record.id)
+        state.isWatched = false
     }
 
     private func journeyTags(of changes: [SessionChange]) -> [String: ServiceETag] {

@@ -110,9 +110,16 @@ final class SessionWatch: Sendable {
         let isTold = state.withLock { state in
             guard state.end == nil, time - state.toldUse >= interval, time > state.toldUse else { return false }
             state.toldUse = time
-            guard !state.watchers.isEmpty else { return false }
-            state.append(
-                WatchedCommit(revision: state.revision, changes: [.extended(idleExpiresAt: idleEnd)], isLater: true))
+            return true
+        }
+        if isTold { note([.extended(idleExpiresAt: idleEnd)]) }
+    }
+
+    /// Tells watchers what no commit of the session has changed.
+    func note(_ changes: [SessionChange]) {
+        let isTold = state.withLock { state in
+            guard state.end == nil, !state.watchers.isEmpty else { return false }
+            state.append(WatchedCommit(revision: state.revision, changes: changes, isLater: true))
             return true
         }
         if isTold { wake() }

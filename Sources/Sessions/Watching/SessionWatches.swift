@@ -74,6 +74,15 @@ final class SessionWatches: Sendable {
         state.withLock { $0.count -= 1 }
     }
 
+    /// Tells the watchers of all sessions what no commit of theirs has changed.
+    func tellAll(_ changes: [SessionChange]) {
+        for part in 0..<Self.partCount {
+            for watch in state.withLock({ Array($0.parts[part].values) }) where watch.session != SessionID.process {
+                watch.note(changes)
+            }
+        }
+    }
+
     /// Takes the watch of a session away: the next watcher begins a new one.
     func forget(_ id: SessionID) -> SessionWatch? {
         state.withLock { state in

@@ -107,11 +107,16 @@ extension RegisteredService {
 
     /// Whether the caller may write its state.
     package func isWritable(by caller: ServiceCaller) -> Bool {
-        caller == .admin ? !isKeptOtherwise : !isReadOnly
+        switch scope {
+        case .process: caller == .process
+        case .session: caller == .admin ? !isKeptOtherwise : !isReadOnly
+        }
     }
 
     /// Whether the caller may reset it to its default or remove it.
-    package func isRemovable(by caller: ServiceCaller) -> Bool { caller == .admin || !isReadOnly }
+    package func isRemovable(by caller: ServiceCaller) -> Bool {
+        scope == .process ? caller == .process : caller == .admin || !isReadOnly
+    }
 }
 
 extension ServiceOperation {

@@ -46,4 +46,6 @@ package struct ServiceOperation: Sendable {
 /// Who performs an operation. A trusted back end may write what clients may only read.
 package enum ServiceCaller: Sendable {
     case client, admin
+    /// A trusted back end, on the documents of the process.
+    case process
 }

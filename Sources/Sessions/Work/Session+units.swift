@@ -41,7 +41,7 @@ extension Session {
     func withLocator<Result>(
         on pending: inout PendingState, inJourney journey: String?, _ body: (ServiceLocator) throws -> Result
     ) throws -> Result {
-        let work = UnitOfWork(start: pending, catalog: environment.catalog)
+        let work = UnitOfWork(start: pending, environment.processDocuments.now, catalog: environment.catalog)
         var locator = work.locator(parent: environment.process)
         var owned: [(work: UnitOfWork, coordinator: Int)] = []
         if let journey {

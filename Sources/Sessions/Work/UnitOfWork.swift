@@ -26,13 +26,14 @@ package final class UnitOfWork: ServiceObserver {
         self.start = start
     }
 
-    /// On the services of a session.
-    convenience init(start: PendingState, catalog: ServiceCatalog) {
+    /// On the services of a session, and those of the process as they are at this moment.
+    convenience init(start: PendingState, _ process: ProcessState, catalog: ServiceCatalog) {
         // A damaged one is an error only for a caller that resolves it.
         let readable = start.living.instances.filter { !$0.isDamaged }
         self.init(catalog: catalog, living: readable.map { catalog.services[Int($0.service)] }) {
             (service) throws(SessionError) in
-            guard let committed = try service.readable(start.document(of: service)) else { return nil }
+            let kept = service.scope == .process ? try process.document(of: service) : start.document(of: service)
+            guard let committed = try service.readable(kept) else { return nil }
             return try service.document(parsing: committed)
         }
     }
@@ -73,51 +74,60 @@ package final class UnitOfWork: ServiceObserver {
         }
     }
 
-    /// Adds the changes of the services to `pending`.
-    func finish(into pending: inout PendingState, limit: Int) throws(SessionError) {
+    /// The services that were used, with what has become of them.
+    ///
+    /// - Throws: ``SessionError/readOnly(service:)`` when one of the process was changed.
+    private func outcomes() throws(SessionError) -> [(
+        service: RegisteredService, document: JSONDocument, ServiceState.Change
+    )] {
+        var outcomes: [(service: RegisteredService, document: JSONDocument, ServiceState.Change)] = []
         for state in states.withLock({ $0 }) {
             let outcome = try state.outcome()
-            switch outcome.change {
-            case .none: pending.create(state.service)
+            if state.service.scope == .session {
+                outcomes.append((state.service, outcome.document, outcome.change))
+            } else if outcome.change != .none {
+                throw .readOnly(service: state.service.name)
+            }
+        }
+        return outcomes
+    }
+
+    /// Adds the changes of the services to `pending`.
+    func finish(into pending: inout PendingState, limit: Int) throws(SessionError) {
+        for (service, document, change) in try outcomes() {
+            switch change {
+            case .none: pending.create(service)
             case .written:
-                let bytes = try state.service.bytes(
-                    of: outcome.document, limit: limit, isEncoded: state.service.misfit != nil)
-                pending.write(state.service, bytes)
-            case .cleared: pending.clear(state.service)
-            case .removed: pending.remove(state.service)
+                pending.write(
+                    service, try service.bytes(of: document, limit: limit, isEncoded: service.misfit != nil))
+            case .cleared: pending.clear(service)
+            case .removed: pending.remove(service)
             }
         }
     }
 
     /// The changes of the services, for a step of a journey.
     func changes() throws(SessionError) -> [ServiceChange] {
-        var changes: [ServiceChange] = []
-        for state in states.withLock({ $0 }) {
-            let outcome = try state.outcome()
-            let effect: ServiceChange.Effect
-            switch outcome.change {
-            case .none: continue
-            case .written: effect = .written(outcome.document)
-            case .cleared: effect = .cleared
-            case .removed: effect = .removed
+        try outcomes().compactMap { service, document, change in
+            switch change {
+            case .none: nil
+            case .written: ServiceChange(service: service.name, effect: .written(document))
+            case .cleared: ServiceChange(service: service.name, effect: .cleared)
+            case .removed: ServiceChange(service: service.name, effect: .removed)
             }
-            changes.append(ServiceChange(service: state.service.name, effect: effect))
         }
-        return changes
     }
 
     /// The same for what a coordinator owns.
     func finish(into work: inout JourneyWork, of coordinator: Int, in journey: String) throws(SessionError) {
-        for state in states.withLock({ $0 }) {
-            let outcome = try state.outcome()
-            let isLive = work.owned(state.service, by: coordinator, in: journey) != nil
-            switch outcome.change {
+        for (service, document, change) in try outcomes() {
+            let isLive = work.owned(service, by: coordinator, in: journey) != nil
+            switch change {
             case .none: continue
             case .cleared where !isLive: continue
             case .removed where !isLive: continue
-            case .written, .cleared:
-                try work.setOwned(state.service, of: coordinator, in: journey, to: outcome.document)
-            case .removed: try work.setOwned(state.service, of: coordinator, in: journey, to: nil)
+            case .written, .cleared: try work.setOwned(service, of: coordinator, in: journey, to: document)
+            case .removed: try work.setOwned(service, of: coordinator, in: journey, to: nil)
             }
         }
     }

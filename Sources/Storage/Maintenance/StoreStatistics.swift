@@ -1,3 +1,5 @@
+import Sessions
+
 /// The content of a database in numbers. To count them reads everything.
 package struct StoreStatistics: Sendable {
     package struct Service: Sendable {
@@ -53,13 +55,18 @@ package struct StoreStatistics: Sendable {
         var (oldest, newest, lastUsed) = (Int64?.none, Int64?.none, Int64?.none)
         var services: [String: Service] = [:]
         while try rows.step() {
-            sessions += 1
-            if !rows.isNull(4) { sessionsOfUsers += 1 }
-            lastUsed = max(lastUsed ?? .min, rows.int64(2))
+            let isSession = rows.int64(0) != SessionID.process.key
+            if isSession {
+                sessions += 1
+                if !rows.isNull(4) { sessionsOfUsers += 1 }
+                lastUsed = max(lastUsed ?? .min, rows.int64(2))
+            }
             // Damaged rows count as sessions only.
             guard let row = SessionRow(rows) else { continue }
-            oldest = min(oldest ?? .max, row.createdAt)
-            newest = max(newest ?? .min, row.createdAt)
+            if isSession {
+                oldest = min(oldest ?? .max, row.createdAt)
+                newest = max(newest ?? .min, row.createdAt)
+            }
             for document in row.services {
                 var service = services[document.name] ?? Service(name: document.name)
                 service.count += 1

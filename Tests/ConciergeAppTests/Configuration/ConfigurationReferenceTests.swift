@@ -52,6 +52,7 @@ struct ConfigurationReferenceTests {
         for code in [
             "invalid_json", "wrong_type", "unknown_key", "missing_key", "bad_name", "reserved_name", "duplicate_name",
             "bad_schema", "default_mismatch", "bad_duration", "bad_choice", "empty_schema", "conflict", "bad_value",
+            "not_of_process",
         ] {
             #expect(readme.contains("`\(code)`"), "\(code)")
         }

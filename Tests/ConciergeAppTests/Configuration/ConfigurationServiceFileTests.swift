@@ -76,6 +76,22 @@ struct ConfigurationServiceFileTests {
                 #"{"name": "a", "schema": {"type": "object"}, "default": {}, "bound_to": "device"}"#, "1:60",
                 "bad_choice", "/bound_to"
             ),
+            (
+                #"{"name": "a", "schema": {"type": "object"}, "default": {}, "scope": "global"}"#, "1:60",
+                "bad_choice", "/scope"
+            ),
+            (
+                #"{"name": "a", "schema": {"type": "object"}, "default": {}, "scope": "process", "lifetime": "1h"}"#,
+                "1:80", "not_of_process", "/lifetime"
+            ),
+            (
+                #"{"name": "a", "schema": {"type": "object"}, "default": {}, "scope": "process", "bound_to": "user"}"#,
+                "1:80", "not_of_process", "/bound_to"
+            ),
+            (
+                #"{"name": "a", "schema": {"type": "object"}, "default": {}, "access": "read_only", "scope": "process"}"#,
+                "1:60", "not_of_process", "/access"
+            ),
         ])
     func oneProblem(text: String, place: String, code: String, pointer: String) async throws {
         let loaded = try await services(["a.json": text])

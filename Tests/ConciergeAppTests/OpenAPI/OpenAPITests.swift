@@ -12,7 +12,8 @@ struct OpenAPITests {
     func isComplete(listener: APIListener) async throws {
         var configuration = Configuration()
         configuration.store = .memory
-        let application = try Application(configuration, adding: Shop.services)
+        let menu = [try ServiceFile(name: "menu", scope: .process)]
+        let application = try Application(configuration, services: menu, adding: Shop.services)
         let router: Router
         switch listener {
         case .public: router = try await application.publicRoutes()
@@ -22,7 +23,7 @@ struct OpenAPITests {
             ).router
         }
         let served = Set(router.routes.map { "\($0.method) \($0.pattern.text)" })
-        let document = try document(of: listener, adding: Shop.services)
+        let document = try document(of: listener, services: menu, adding: Shop.services)
         let described = try paths(of: document).flatMap { path in
             // Services and commands have a path each.
             let pattern = path.name.replacing(#/services/[a-z-]+/#, with: "services/{name}")

@@ -9,7 +9,7 @@ struct TestArchive {
     private var sessions = 0
 
     var header: [UInt8] {
-        ArchiveHeader.line(program: "test", at: time(now), sessions: 0, services: [], after: nil)
+        ArchiveHeader.line(program: "test", at: time(now), sessions: 0, services: [], hasProcess: false, after: nil)
     }
 
     /// The last line, which knows what came before.

@@ -173,7 +173,7 @@ struct ArchiveRefusalTests {
             _ = try await imported([Array(text.utf8)], into: fixture.sessions)
         }
         let lines = try await exported(fixture.sessions)
-        let newer = try Self.changed(lines[0], ["version": 2])
+        let newer = try Self.changed(lines[0], ["version": 3])
         await #expect(throws: SessionImport.NotAnArchive.self) {
             _ = try await imported([newer], into: fixture.sessions)
         }

@@ -24,6 +24,14 @@ package struct ServiceFile: Sendable {
         case readOnly = "read_only"
     }
 
+    /// How many there are.
+    package enum Scope: String, Sendable, CaseIterable {
+        /// One for each session.
+        case session
+        /// One for all sessions, which the admin listener writes.
+        case process
+    }
+
     /// As in a path: `basket`.
     package let name: String
     package let summary: String?
@@ -32,6 +40,7 @@ package struct ServiceFile: Sendable {
     package let schemaDocument: JSONDocument
     /// The state before the first write and after clearing; it fits `schema`.
     package let defaultState: JSONDocument
+    package let scope: Scope
     /// The lifetime of an instance from its creation; `nil` for that of the session.
     package let lifetime: Duration?
     package let concurrency: Concurrency
@@ -48,12 +57,13 @@ extension ServiceFile {
     /// A declaration by code instead of a file.
     /// - Throws: `JSONSchemaError` when `schema` is not a schema.
     package init(
-        name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject, lifetime: Duration? = nil,
-        concurrency: Concurrency = .lastWrite, boundTo: Binding? = nil, access: Access = .readWrite
+        name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
+        scope: Scope = .session, lifetime: Duration? = nil, concurrency: Concurrency = .lastWrite,
+        boundTo: Binding? = nil, access: Access = .readWrite
     ) throws(JSONSchemaError) {
         self.init(
             name: name, summary: nil, schema: try JSONSchema(schema), schemaDocument: schema, defaultState: `default`,
-            lifetime: lifetime, concurrency: concurrency, boundTo: boundTo, access: access,
+            scope: scope, lifetime: lifetime, concurrency: concurrency, boundTo: boundTo, access: access,
             path: "")
     }
 }

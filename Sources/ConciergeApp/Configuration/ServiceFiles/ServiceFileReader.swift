@@ -10,7 +10,8 @@ struct ServiceFileReader {
             "not": ["enum": JSONDocument(ServiceFile.builtInNames.map { JSONDocument($0) })],
         ],
         "description": ["type": "string"], "schema": ["type": ["object", "boolean"]], "default": [:],
-        "lifetime": lifetime.schema, "concurrency": ChoiceSetting<ServiceFile.Concurrency>().schema,
+        "scope": ChoiceSetting<ServiceFile.Scope>().schema, "lifetime": lifetime.schema,
+        "concurrency": ChoiceSetting<ServiceFile.Concurrency>().schema,
         "bound_to": ChoiceSetting<ServiceFile.Binding>().schema, "access": ChoiceSetting<ServiceFile.Access>().schema,
     ]
     private static let members = keys.map(\.key)
@@ -41,6 +42,8 @@ struct ServiceFileReader {
         let summary = text("description")
         let schema = readSchema()
         let defaultState = readDefault(against: schema)
+        let scope = choice("scope", ServiceFile.Scope.self) ?? .session
+        if scope == .process { refuseWhatSessionsHave() }
         let lifetime = readLifetime()
         let concurrency = choice("concurrency", ServiceFile.Concurrency.self)
         let boundTo = choice("bound_to", ServiceFile.Binding.self)
@@ -51,7 +54,7 @@ struct ServiceFileReader {
         }
         service = ServiceFile(
             name: name, summary: summary, schema: schema, schemaDocument: file.document[member: "schema"] ?? true,
-            defaultState: defaultState, lifetime: lifetime,
+            defaultState: defaultState, scope: scope, lifetime: lifetime,
             concurrency: concurrency ?? .lastWrite, boundTo: boundTo, access: access ?? .readWrite,
             path: file.path)
     }
@@ -103,6 +106,16 @@ struct ServiceFileReader {
                 "the default does not fit the schema: \(violation)")
         }
         return document
+    }
+
+    /// A document of the process does not end, belongs to no user, and is written by the admin listener alone.
+    private mutating func refuseWhatSessionsHave() {
+        for key in ["lifetime", "bound_to", "access"] where file.document[member: key] != nil {
+            report(
+                key, "not_of_process",
+                "\(key) has no meaning with the scope process: all sessions read the one document, and the admin listener "
+                    + "writes it")
+        }
     }
 
     private mutating func readLifetime() -> Duration? {

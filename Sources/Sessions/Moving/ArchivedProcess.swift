@@ -1,0 +1,62 @@
+import JSONDocument
+import ServiceLocator
+
+/// The documents of the process as a line of an archive, the one after the header:
+///
+///     {"scope": "process", "revision": 7, "services": […], "sum": …}
+struct ArchivedProcess: Sendable {
+    /// In the order in which they were made.
+    let services: [ServiceDocument]
+
+    /// - Returns: `nil` when none was written.
+    static func line(_ environment: SessionEnvironment) throws(SessionError) -> [UInt8]? {
+        let state = environment.processDocuments.now
+        if let failure = state.failure { throw failure }
+        guard let record = state.record, !state.written(environment.catalog).isEmpty else { return nil }
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("scope")
+        json.string(ServiceScope.process.rawValue)
+        json.name("revision")
+        json.uint(record.revision)
+        json.services(of: record, environment)
+        return ArchiveLine.seal(json)
+    }
+
+    /// Whether a line is one.
+    static func isOne(_ document: JSONDocument) -> Bool { document[member: "scope"] != nil }
+
+    /// - Throws: ``ArchivedSession/Refusal``.
+    init(_ document: JSONDocument, _ environment: SessionEnvironment) throws(ArchivedSession.Refusal) {
+        let now = environment.clock.now()
+        var line = ArchiveMembers(document, now: now, offset: environment.clock.wall(at: now) - now)
+        _ = line.member("sum")
+        if line.string("scope") != "process" { line.refuse("scope", "must be process") }
+        let revision = line.number("revision")
+        services = ArchivedSession.services(&line, of: .process, revision: revision, environment)
+        let problems = line.finish()
+        guard problems.isEmpty else { throw ArchivedSession.Refusal(problems: problems) }
+    }
+}
+
+extension Sessions {
+    /// Imports the documents of the process, all or none.
+    ///
+    /// - Parameter isTrial: whether to find out the result and change nothing.
+    nonisolated(nonsending) func receive(
+        _ archived: ArchivedProcess, _ conflict: SessionImport.Conflict, isTrial: Bool
+    ) async throws -> ImportReport.Process {
+        let session = try await processDocuments()
+        return try await session.transact { pending in
+            let areNew = pending.documents.isEmpty
+            guard areNew || conflict == .replace else { return .skipped }
+            if !isTrial {
+                pending.removeAll()
+                for document in archived.services {
+                    pending.write(pending.catalog.services[Int(document.service)], document.bytes)
+                }
+            }
+            return areNew ? .imported : .replaced
+        }
+    }
+}
