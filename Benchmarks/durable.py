@@ -20,6 +20,7 @@ from storing import multiply
 from webdis import Webdis
 
 MIB = 1024 * 1024
+RESIDENT = 700  # bytes that a session with a profile counts for
 READY = request("GET", "/health/ready")
 # What a PATCH that is alone adds to SQLite's log: a page, with the head of its frame.
 COMMIT_BYTES = 4096 + 24
@@ -99,7 +100,7 @@ def row_cold(bench):
     program, message = compile_c("load.c", bench.folder, "load"), request("GET", PROFILE, "*")
     path, tokens = stored(bench, count)
     some = taking(bench, tokens)
-    words = [*LASTING, "--set", f"max_resident_sessions={residents}"]
+    words = [*LASTING, "--set", f"max_resident_bytes={residents * RESIDENT}"]
     with on_disk(bench, path, words) as (ours, counter):
         known = some(few, "resident.tokens")
 
@@ -179,7 +180,7 @@ def row_stored(bench):
     program = compile_c("load.c", bench.folder, "load")
     path, tokens = stored(bench, count)
     tokens = random.Random(4).sample(tokens, len(tokens))
-    words = [*LASTING, "--set", f"max_resident_sessions={residents}"]
+    words = [*LASTING, "--set", f"max_resident_bytes={residents * RESIDENT}"]
     server = bench.ours(store=f"sqlite:{path}", words=words, port=(port := free_port()))
     try:
         ready, found = server.first_answers(port, READY, request("GET", PROFILE, tokens[0]))

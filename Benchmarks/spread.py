@@ -4,12 +4,11 @@ import os
 import shutil
 import tempfile
 
-from durable import LASTING, MIB, add_disk, against, counted, note_disk, on_disk, stored, taking
+from durable import LASTING, MIB, RESIDENT, add_disk, against, counted, note_disk, on_disk, stored, taking
 from load import PROFILE, fill, plain, request, write_tokens
 from measuring import compile_c, number, sides
 from webdis import Webdis
 
-RESIDENTS = 200_000  # max_resident_sessions as it is by default
 # Marks of load.c: another session drawn at random, the next session of the list, another name each time.
 RANDOM, NEXT, NAME = "~", "*", "########"
 
@@ -105,7 +104,7 @@ def row_coldpatch(bench):
         tokens = some(rate * seconds + 1, "coldpatch.tokens")
         return loading(bench, ours, patching(NEXT), tokens, connections=32, rate=rate)(seconds)
 
-    with on_disk(bench, path, ["--set", f"max_resident_sessions={residents}"], watched=False) as (ours, _):
+    with on_disk(bench, path, ["--set", f"max_resident_bytes={residents * RESIDENT}"], watched=False) as (ours, _):
         cold(2 * residents // rate)  # from then on each that comes sends one away
         (result,) = sides(bench.take_turns([cold], bench.long_seconds))
     full = count == 1_000_000
@@ -177,8 +176,8 @@ def token_file(bench, name, tokens):
 
 
 def warm(bench, server, tokens, count):
-    """Asks for sessions until as many are in memory as may be: what is measured has been at work for a while."""
-    loading(bench, server, request("GET", PROFILE, RANDOM), tokens, requests=min(count, 2 * RESIDENTS))(60)
+    """Asks for each session: what is measured has been at work for a while."""
+    loading(bench, server, request("GET", PROFILE, NEXT), tokens, requests=count)(60)
 
 
 def milliseconds(microseconds):

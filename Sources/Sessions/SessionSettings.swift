@@ -19,9 +19,7 @@ package struct SessionSettings: Sendable {
     package var rotationGrace: Int64 = 30_000
     /// How many sessions may exist, in memory or not. It bounds the store.
     package var maxSessions = 1_000_000
-    /// How many sessions stay in memory when the store keeps them anyway. This and the next bound memory.
-    package var maxResidentSessions = 200_000
-    /// In bytes: what callers have written into those sessions (``SessionRecord/writtenBytes``).
+    /// How many bytes the sessions in memory take when the store keeps them anyway (``Session/footprint``).
     package var maxResidentBytes = 1_073_741_824
     /// How many sessions a user may be attached to.
     package var maxSessionsOfUser = 100

@@ -113,7 +113,7 @@ struct ExpiryTests {
             func configure(_ configuration: inout Configuration) {
                 configuration.store = .sqlite(folder + "/sessions.db")
                 configuration.maxSessions = 4
-                configuration.maxResidentSessions = 1
+                configuration.maxResidentBytes = 600
             }
             func begin(_ app: RunningApplication) async throws -> String {
                 let (client, _, token) = try await app.newSession()

@@ -199,7 +199,7 @@ import Testing
     @Test("a session with commits under way stays in memory")
     func residence() async throws {
         let store = HeldStore()
-        let fixture = try SessionsFixture(store: store) { $0.maxResidentSessions = 1 }
+        let fixture = try SessionsFixture(store: store) { $0.maxResidentBytes = Session.footprint }
         let told = Told()
         let id = try await fixture.session().id
         told.begin(

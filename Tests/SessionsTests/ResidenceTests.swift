@@ -25,7 +25,7 @@ import Testing
 
     @Test("as many stay as may, those that were used last")
     func order() async throws {
-        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 10 }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentBytes = 10 * Session.footprint }
         var made: [(id: SessionID, token: SessionToken)] = []
         for _ in 0..<10 {
             made.append(try await Self.make(fixture))
@@ -53,14 +53,14 @@ import Testing
 
     @Test("with a store that ends with the process all stay")
     func memory() async throws {
-        let fixture = try SessionsFixture(store: MemoryStore()) { $0.maxResidentSessions = 2 }
+        let fixture = try SessionsFixture(store: MemoryStore()) { $0.maxResidentBytes = 2 * Session.footprint }
         for _ in 0..<20 { _ = try await Self.make(fixture) }
         #expect(fixture.sessions.statistics.live == 20)
     }
 
     @Test("many sessions are kept to the limit, spread over shards as they are")
     func shards() async throws {
-        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 1_000 }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentBytes = 1_000 * Session.footprint }
         #expect(fixture.sessions.registry.shards.count == 8)
         for _ in 0..<5_000 { _ = try await Self.make(fixture) }
         #expect(fixture.sessions.statistics.live == 1_000)
@@ -68,7 +68,7 @@ import Testing
 
     @Test("a session that somebody holds stays, and can leave when nobody does")
     func held() async throws {
-        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 3 }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentBytes = 3 * Session.footprint + 100 }
         func stay() async throws -> SessionID {
             let session = try await fixture.session()
             for _ in 0..<20 { _ = try await Self.make(fixture) }
@@ -88,7 +88,7 @@ import Testing
     @Test("one that is to end stays until the store knows")
     func ended() async throws {
         let store = StoreWrapper()
-        let fixture = try SessionsFixture(store: store) { $0.maxResidentSessions = 3 }
+        let fixture = try SessionsFixture(store: store) { $0.maxResidentBytes = 3 * Session.footprint }
         let (id, token) = try await Self.make(fixture)
         fixture.sessions.registry[id]?.hold()
         for _ in 0..<20 { _ = try await Self.make(fixture) }
@@ -98,7 +98,7 @@ import Testing
 
     @Test("whoever works with a session sees what was written last, while others come and go")
     func readYourWrites() async throws {
-        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 4 }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentBytes = 4 * Session.footprint }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
@@ -130,7 +130,7 @@ import Testing
     func property(seed: UInt64) async throws {
         let random = SeededRandom(seed: seed)
         let limit = 2 + random.below(6)
-        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = limit }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentBytes = limit * Session.footprint }
         var model: [(id: SessionID, token: SessionToken, count: Int?)] = []
         for step in 0..<600 {
             fixture.clock.advance(Int64(random.below(2_000)))
@@ -178,7 +178,8 @@ import Testing
     @Test("as many bytes stay as may, whether they came with a write, a load or an import")
     func bytes() async throws {
         let store = StoreWrapper()
-        let fixture = try SessionsFixture(store: store) { $0.maxResidentBytes = 30_100 }
+        let (each, most) = (10_021 + Session.footprint, 30_100 + 3 * Session.footprint)
+        let fixture = try SessionsFixture(store: store) { $0.maxResidentBytes = most }
         let text = JSONDocument(String(repeating: "x", count: 10_000))
         func write() async throws -> SessionID {
             let session = try await fixture.session()
@@ -191,15 +192,15 @@ import Testing
         for _ in 0..<20 { ids.append(try await write()) }
         // Those that were used last, apart from one that a thread may still have held.
         let end = ContinuousClock.now + .seconds(60)
-        while fixture.sessions.statistics.residentBytes > 30_100, .now < end { ids.append(try await write()) }
+        while fixture.sessions.statistics.residentBytes > most, .now < end { ids.append(try await write()) }
         let sum = fixture.sessions.statistics.residentBytes
-        #expect(sum == resident(ids).count * 10_021 && sum > 10_000)
+        #expect(sum == resident(ids).count * each && sum > 10_000)
         #expect(Self.isResident(ids[ids.count - 1], fixture) && !Self.isResident(ids[0], fixture))
         // They come back from the store, and others leave for them.
         for id in ids {
             let session = try #require(try await fixture.sessions.session(id))
             #expect(try fixture.get("counter", session).document == ["count": 1, "text": text])
-            #expect(fixture.sessions.statistics.residentBytes <= 60_200)
+            #expect(fixture.sessions.statistics.residentBytes <= 2 * most)
         }
         // What becomes smaller or ends is not counted any more.
         let last = try #require(try await fixture.sessions.session(ids[0]))
@@ -212,7 +213,9 @@ import Testing
 
     @Test("services and journeys are counted as long as their sessions stay, and again when they are back")
     func counters() async throws {
-        let fixture = try SessionsFixture(store: StoreWrapper(), flows: [Flows.wizard]) { $0.maxResidentSessions = 2 }
+        let fixture = try SessionsFixture(store: StoreWrapper(), flows: [Flows.wizard]) {
+            $0.maxResidentBytes = 2 * Session.footprint
+        }
         func begin() async throws -> SessionID {
             let session = try await fixture.session()
             _ = try await session.startJourney(flow: "wizard")
@@ -236,7 +239,7 @@ import Testing
     func uses() async throws {
         let store = StoreWrapper()
         let fixture = try SessionsFixture(store: store) {
-            $0.maxResidentSessions = 1
+            $0.maxResidentBytes = Session.footprint
             $0.touchInterval = 3_600_000
             $0.expiredRetention = 0
         }

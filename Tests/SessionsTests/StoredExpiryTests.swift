@@ -11,7 +11,7 @@ import Testing
     func retained() async throws {
         let store = StoreWrapper()
         let fixture = try SessionsFixture(store: store) {
-            $0.maxResidentSessions = 2
+            $0.maxResidentBytes = 2 * Session.footprint + 100
             $0.maxSessions = 100
         }
         var made: [(id: SessionID, token: SessionToken)] = []

@@ -39,7 +39,7 @@ final class SharedServer: HistoryServer {
         var settings = SessionSettings()
         settings.idleTimeout = 24 * 3_600_000
         settings.lifetime = 48 * 3_600_000
-        settings.maxResidentSessions = residents
+        settings.maxResidentBytes = residents * Session.footprint
         let flows = FlowLoader(services: catalog.directory).load([
             FlowFile(name: "work.json", bytes: Array(Self.flow.utf8))
         ])

@@ -15,7 +15,6 @@ extension SessionSettings {
         expiredRetention = configuration.expiredRetention.milliseconds
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
-        maxResidentSessions = configuration.maxResidentSessions
         maxResidentBytes = configuration.maxResidentBytes
         maxSessionsOfUser = configuration.maxUserSessions
         endsOldestOfUser = configuration.userSessionsAtLimit == .endOldest
@@ -70,7 +69,7 @@ extension Configuration {
         case .sqlite(let path):
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name), touchInterval: touchInterval.milliseconds,
-                durability: storeDurability, mostBytes: totalBytes, keys: encryptionKeys,
+                durability: storeDurability, mostBytes: totalBytes, cacheBytes: pageCacheBytes, keys: encryptionKeys,
                 progress: { report($0, .info, "store") }, report: { report($0, .error, "store") },
                 warn: { report($0, .warning, "store_notice") })
         case .redis(let address):
@@ -83,6 +82,11 @@ extension Configuration {
 }
 
 extension Configuration {
+    /// A sixteenth of the memory, within what is of use.
+    private var pageCacheBytes: Int {
+        min(max(UsableMemory.bytes() / 16, SQLiteStore.leastCacheBytes), 256 << 20)
+    }
+
     private var redisSettings: RedisStore.Settings {
         var settings = RedisStore.Settings()
         // A use that another server has not saved, the time that saving takes, and what it allows for others' uses.

@@ -61,9 +61,7 @@ package struct Configuration: Sendable, Equatable {
     package var maxSessions = 1_000_000
     package var maxUserSessions = 100
     package var userSessionsAtLimit = UserSessionsAtLimit.endOldest
-    /// How many sessions stay in memory when the store keeps all of them.
-    package var maxResidentSessions = 200_000
-    /// What callers have written into those sessions, in bytes. Follows the machine until it is set.
+    /// The bytes that sessions take in memory when the store keeps all of them. Follows the machine until it is set.
     package var maxResidentBytes: Int {
         get { chosenResidentBytes ?? UsableMemory.bytes() / 4 }
         set { chosenResidentBytes = newValue }

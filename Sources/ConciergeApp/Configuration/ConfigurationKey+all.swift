@@ -102,14 +102,11 @@ extension ConfigurationKey {
             "user_sessions_at_limit", .choice(Configuration.UserSessionsAtLimit.self), \.userSessionsAtLimit,
             "When a user with so many signs in to one more: end the oldest, or refuse with 409."),
         .init(
-            "max_resident_sessions", .integer(1...100_000_000), \.maxResidentSessions,
-            "Most sessions in memory; beyond this number the least recently used are dropped from it and read from the store "
-                + "when they are used again. No effect with `memory`."),
-        .init(
-            "max_resident_bytes", .bytes(1_048_576...1_125_899_906_842_624), \.maxResidentBytes,
+            "max_resident_bytes", .bytes(1...1_125_899_906_842_624), \.maxResidentBytes,
             defaultText: "a quarter of the machine's or container's memory",
-            "Most bytes of the states of all services, and of the labels, of the sessions in memory; beyond it as with "
-                + "`max_resident_sessions`."),
+            "Most bytes that sessions take in memory: 600 for each, and the states of its services and its labels. Beyond it the "
+                + "least recently used are dropped from memory and read from the store when they are used again. No effect "
+                + "with `memory`."),
 
         .init("admin.host", .address, \.admin.host, flag: true, "Where the admin listener listens."),
         .init(

@@ -149,7 +149,7 @@ package struct SessionStatistics: Sendable, Equatable {
     package var stolen = 0
     /// Of all sessions together; `nil` when the store has no limit for them.
     package var bytes: DocumentBytes?
-    /// The bytes that callers have written into the sessions in memory.
+    /// The bytes that the sessions in memory take, about.
     package var residentBytes = 0
 
     package struct Service: Sendable, Equatable {

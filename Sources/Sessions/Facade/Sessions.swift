@@ -43,7 +43,7 @@ package final class Sessions: Sendable {
         if store.isShared { settings.useLag = settings.touchInterval + Self.savingInterval }
         // If the store ends with the process, it holds the same as memory, so evicting would save nothing.
         registry = SessionRegistry(
-            residentLimit: store.outlivesProcess ? settings.maxResidentSessions : .max, stored: store.sessionCount)
+            mostBytes: store.outlivesProcess ? settings.maxResidentBytes : .max, stored: store.sessionCount)
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random,
             observers: observers, journeys: journeys, noteSlow: slow, registry: registry)

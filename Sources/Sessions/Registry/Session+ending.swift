@@ -76,7 +76,7 @@ extension Session.State {
     /// Counts what is in memory: every living instance, and the bytes.
     func count(_ difference: Int, _ environment: SessionEnvironment) {
         countLive(difference, environment.catalog)
-        environment.countBytes(difference * record.writtenBytes)
+        environment.countBytes(difference * (record.writtenBytes + Session.footprint))
     }
 
     /// Counts every living instance once, written or not.

@@ -69,8 +69,12 @@ package final class Session: Sendable {
         state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt, generation: generation))
         for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }
         if !stored.record.services.isEmpty { environment.countJourneys(of: stored.record, 1) }
-        environment.countBytes(stored.record.writtenBytes)
+        environment.countBytes(stored.record.writtenBytes + Self.footprint)
     }
+
+    /// The bytes that a session takes in memory besides what callers have written into it
+    /// (``SessionRecord/writtenBytes``): about as many as were measured with one service.
+    package static let footprint = 600
 
     /// The session's id, and the user who is attached to it.
     package var identity: (id: SessionID, userID: String?) { state.withLock { ($0.record.id, $0.record.userID) } }

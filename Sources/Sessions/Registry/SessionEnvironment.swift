@@ -25,7 +25,7 @@ final class SessionEnvironment: Sendable {
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
-    /// What callers have written into the sessions in memory (``SessionRecord/writtenBytes``).
+    /// What the sessions in memory take (``Session/footprint``).
     let residentBytes = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.
     let remembered = RememberedSessions()

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// If a store keeps the sessions anyway, the least recently used ones are evicted from memory when there are too many,
-/// or too much is in them.
+/// If a store keeps the sessions anyway, the least recently used ones are evicted from memory when all of them take too
+/// much.
 extension SessionRegistry {
     /// Evicts sessions if necessary: a few at most, so that each session that is added or grows pays for those that
     /// leave.
@@ -11,12 +11,11 @@ extension SessionRegistry {
     ///
     /// - Parameter id: of a session that was just added, or has grown. The search begins in its shard.
     func makeRoom(near id: SessionID, _ environment: SessionEnvironment) {
-        var excess = Excess(sessions: sessionCount - residentLimit, bytes: environment.excessBytes)
+        var excess = environment.excessBytes
+        guard excess > 0 else { return }
         var looks = Self.looks
         let first = place(of: id)
-        // A few large sessions may be in any shard.
-        let most = excess.bytes > 0 ? shards.count : min(shards.count, Self.shardsToLookAt)
-        for offset in 0..<most where excess.isThere && looks > 0 {
+        for offset in 0..<shards.count where excess > 0 && looks > 0 {
             let left = shards.withLock((first + offset) & (shards.count - 1)) { content in
                 content.letLeave(environment.settings, looks: &looks, &excess)
             }
@@ -29,25 +28,15 @@ extension SessionRegistry {
     /// How many entries are looked at for each session that is added. In the long run an entry is looked at once for
     /// each idle timeout in which its session is used, and once when it leaves.
     private static let looks = 16
-    /// How many shards are searched when none of a shard's sessions can leave.
-    private static let shardsToLookAt = 4
-}
-
-/// By how much there is too much in memory.
-private struct Excess {
-    var sessions: Int
-    var bytes: Int
-
-    var isThere: Bool { sessions > 0 || bytes > 0 }
 }
 
 extension RegistryShard {
     fileprivate mutating func letLeave(
-        _ settings: SessionSettings, looks: inout Int, _ excess: inout Excess
+        _ settings: SessionSettings, looks: inout Int, _ excess: inout Int
     ) -> [Session] {
         var leaving: [Session] = []
         var staying: [ExpiryIndex.Entry] = []
-        while looks > 0, excess.isThere, let entry = expiry.popFirst() {
+        while looks > 0, excess > 0, let entry = expiry.popFirst() {
             looks -= 1
             // Entries of ended sessions are dropped.
             guard let place = sessions.index(forKey: entry.id) else { continue }
@@ -62,8 +51,7 @@ extension RegistryShard {
             }
             if let time = sessions.values[place].state.withLock({ $0.takeUnsavedUse() }) { noteUse(entry.id, at: time) }
             let session = sessions.remove(at: place).value
-            excess.sessions -= 1
-            excess.bytes -= session.state.withLock { $0.record.writtenBytes }
+            excess -= session.state.withLock { $0.record.writtenBytes } + Session.footprint
             leaving.append(session)
         }
         for entry in staying { expiry.insert(entry.id, deadline: entry.deadline) }

@@ -4,8 +4,6 @@ import Synchronization
 /// (``makeRoom(near:_:)``).
 final class SessionRegistry: Sendable {
     let shards: Shards<RegistryShard>
-    /// When more sessions are in memory, some are evicted.
-    let residentLimit: Int
     /// Sessions of all shards.
     let residentCount = Atomic<Int>(0)
     /// Sessions in memory or in the store, including those that are being created.
@@ -13,19 +11,18 @@ final class SessionRegistry: Sendable {
     let shedList = Mutex(SheddingList())
 
     /// - Parameters:
-    ///   - residentLimit: how many may stay in memory.
+    ///   - mostBytes: when the sessions take more, some are evicted.
     ///   - stored: how many are in the store. None of them is in memory.
-    init(residentLimit: Int = .max, stored: Int = 0) {
-        self.residentLimit = residentLimit
+    init(mostBytes: Int = .max, stored: Int = 0) {
         totalCount = Atomic(stored)
-        shards = Shards(count: Self.shardCount(for: residentLimit)) { RegistryShard() }
+        shards = Shards(count: Self.shardCount(for: mostBytes / Session.footprint)) { RegistryShard() }
     }
 
     /// Enough that threads rarely meet and that a shard's entries are quickly searched. Fewer when few sessions may
     /// stay: the evicted one is the least recently used of its shard, which means little in a shard of a few.
-    private static func shardCount(for residentLimit: Int) -> Int {
+    private static func shardCount(for residents: Int) -> Int {
         var count = 1
-        while count < 256, count * 2 * sessionsPerShard <= residentLimit { count *= 2 }
+        while count < 256, count * 2 * sessionsPerShard <= residents { count *= 2 }
         return count
     }
 

@@ -30,6 +30,7 @@ package final class SQLiteStore: FileStore {
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - touchInterval: by how many milliseconds the store may be behind the uses of sessions; see `SessionSettings`.
     ///   - mostBytes: the limit of ``documentBytes``.
+    ///   - cacheBytes: the most memory for pages that were read or written: what is written again is found there.
     ///   - keys: encrypt documents and labels; without them both are stored as they are.
     ///   - progress: is called with sentences while the tables of an older version are copied.
     ///   - report: is called with a sentence for the log about damage and other trouble.
@@ -37,8 +38,9 @@ package final class SQLiteStore: FileStore {
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
-        mostBytes: Int = .max, keys: DocumentKeys? = nil, progress: (String) -> Void = { _ in },
-        report: @escaping @Sendable (String) -> Void = { _ in }, warn: (String) -> Void = { _ in }
+        mostBytes: Int = .max, cacheBytes: Int = leastCacheBytes, keys: DocumentKeys? = nil,
+        progress: (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void = { _ in },
+        warn: (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
         let lock = try FileLock(on: path)
@@ -92,7 +94,9 @@ package final class SQLiteStore: FileStore {
                     // Another file in its place is not ours, and may belong to another server.
                     guard !lock.hasMoved else { throw .moved(doing: "opening \(path)") }
                     let connection = try SQLiteConnection(path, .write, under: lock)
-                    for setting in Self.writerSettings + [durability.setting] { try connection.execute(setting) }
+                    let settings =
+                        Self.writerSettings + ["PRAGMA cache_size = -\(cacheBytes >> 10)", durability.setting]
+                    for setting in settings { try connection.execute(setting) }
                     let writer = try SessionWriter(
                         connection, names: names, facts: facts, damage: damaged, keys: keys, mostBytes: mostBytes)
                     let reader = try SQLiteConnection(path, .read, under: lock)
@@ -196,8 +200,9 @@ package final class SQLiteStore: FileStore {
         "PRAGMA journal_mode = WAL",
         "PRAGMA journal_size_limit = 67108864",
         // In KiB: enough for the inner pages of tens of millions of sessions, and for the pages being written.
-        "PRAGMA cache_size = -32768",
+        "PRAGMA cache_size = -\(leastCacheBytes >> 10)",
     ]
+    package static let leastCacheBytes = 32 << 20
     /// In KiB, for each reader: enough for the inner pages.
     private static let readerCache = "PRAGMA cache_size = -8192"
     /// A read takes tens of microseconds when the file is in the page cache. More threads help only when it is not.

@@ -81,7 +81,7 @@ struct EndTests {
     func expired(hasAbsoluteEnd: Bool) async throws {
         try await withFolder(Server.files) { _, folder in
             let settings =
-                ["session_idle_timeout=1s", "touch_interval=0s", "expired_retention=0s", "max_resident_sessions=4"]
+                ["session_idle_timeout=1s", "touch_interval=0s", "expired_retention=0s", "max_resident_bytes=2400"]
                 + (hasAbsoluteEnd ? ["session_lifetime=1s"] : [])
             let server = try await Server(in: folder, settings: settings)
             let port = server.port

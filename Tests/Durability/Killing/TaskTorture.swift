@@ -65,7 +65,7 @@ struct TaskTorture {
     /// - Throws: `Torture.Violation`.
     mutating func round() async throws {
         let residents = [2, 100_000].randomElement(using: &generator) ?? 2
-        let server = try await Server(in: folder, settings: ["max_resident_sessions=\(residents)"])
+        let server = try await Server(in: folder, settings: ["max_resident_bytes=\(residents * 600)"])
         try await prepare(server)
         let process = server.process
         let moments = Moments(wanted: Int.random(in: 1...400, using: &generator))

@@ -101,7 +101,7 @@ struct Torture {
         // A kill loses nothing under any policy. Under some, later revisions are far higher.
         durability = ["commit", "commit", "interval", "none"].randomElement(using: &generator) ?? "commit"
         return try await Server(
-            in: folder, settings: ["max_resident_sessions=\(residents)", "durability=\(durability)"])
+            in: folder, settings: ["max_resident_bytes=\(residents * 600)", "durability=\(durability)"])
     }
 
     /// Sometimes kills the program before it listens, during its first work on the database.

@@ -22,7 +22,7 @@ struct MovingPageTests {
                     {
                         $0.mainFlow = "wizard"
                         $0.store = .sqlite("\(folder)/new.db")
-                        $0.maxResidentSessions = 100
+                        $0.maxResidentBytes = 60_000
                     },
                     { new in
                         try await Self.run(commands[...], in: folder, from: old, to: new)

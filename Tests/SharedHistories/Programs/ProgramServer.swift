@@ -29,7 +29,7 @@ final class ProgramServer: HistoryServer {
         process = try ProgramProcess([
             "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "2", "--store",
             "redis://127.0.0.1:\(proxy.port)", "--services", "\(folder)/services", "--flows",
-            "\(folder)/flows", "--set", "main_flow=work", "--set", "max_resident_sessions=\(residents)", "--set",
+            "\(folder)/flows", "--set", "main_flow=work", "--set", "max_resident_bytes=\(residents * 600)", "--set",
             "log.requests=false", "--set", "drain_timeout=1s",
         ])
         let ports = try await process.ports()
