@@ -31,6 +31,7 @@ struct CompletionTests {
         let (one, _) = try #require(
             try atOnce { prompt.sessions.create(labels: ["a": "b"], mode: .cookie, then: $0) })
         let (other, _) = try await patient.sessions.create(labels: ["a": "b"], mode: .cookie)
+        let spies = (try ChangeSpy(one), try ChangeSpy(other))
         for (action, name, condition) in actions {
             let atOnce = try one.performAtOnce(.init(action, on: try prompt.service(name), condition: condition))
             let waited = try await patient.perform(action, on: name, other, if: condition)
@@ -38,7 +39,7 @@ struct CompletionTests {
             #expect(atOnce?.bytes == waited.bytes)
         }
         #expect(try one.view().services == other.view().services)
-        #expect(prompt.spy.changes(of: one) == patient.spy.changes(of: other))
+        #expect(spies.0.changes == spies.1.changes)
         let stored = try #require(try await prompt.store.load(one.id)?.record)
         let awaited = try #require(try await patient.store.load(other.id)?.record)
         #expect(stored.revision == awaited.revision && stored.services.map(\.bytes) == awaited.services.map(\.bytes))

@@ -122,12 +122,13 @@ import Testing
     @Test("all services leave newest first")
     func removeAll() async throws {
         let session = try await fixture.session()
+        let spy = try ChangeSpy(session)
         for name in ["quote", "profile", "counter"] { _ = try fixture.get(name, session) }
         // Written in another order than made.
         try await fixture.perform(.put(["count": 1]), on: "counter", session)
         try await fixture.perform(.mergePatch(["author": "A"]), on: "quote", session)
         try await session.removeAllServices()
-        let removed = fixture.spy.changes(of: session).filter {
+        let removed = spy.changes.filter {
             if case .serviceRemoved = $0 { true } else { false }
         }
         #expect(removed == ["counter", "profile", "quote"].map { .serviceRemoved(name: $0) })

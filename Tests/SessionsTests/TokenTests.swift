@@ -33,6 +33,7 @@ import Testing
     @Test("after a rotation both tokens work for the grace, and the old one ends the session after it")
     func rotation() async throws {
         let (session, old) = try await fixture.sessions.create()
+        let spy = try ChangeSpy(session)
         try await fixture.perform(.put(["count": 1]), on: "counter", session)
         let fresh = try await fixture.sessions.rotate(session)
         fixture.clock.advance(29_999)
@@ -43,7 +44,7 @@ import Testing
         #expect(try await !fixture.isAuthenticated(old))
         #expect(try await !fixture.isAuthenticated(fresh))
         #expect(try await fixture.store.load(session.id) == nil)
-        #expect(fixture.spy.changes(of: session).suffix(2) == [.serviceRemoved(name: "counter"), .ended(.tokenReused)])
+        #expect(spy.changes.suffix(2) == [.serviceRemoved(name: "counter"), .ended(.tokenReused)])
         #expect(fixture.sessions.statistics.live == 0)
     }
 
@@ -120,6 +121,7 @@ import Testing
     @Test("an ended session's token is dead for good, its services are gone, newest first")
     func end() async throws {
         let (session, token) = try await fixture.sessions.create()
+        let spy = try ChangeSpy(session)
         for name in ["profile", "quote"] { _ = try fixture.get(name, session) }
         try await fixture.perform(.put(["count": 1]), on: "counter", session)
         #expect(try await fixture.sessions.end(session))
@@ -130,7 +132,7 @@ import Testing
             try await fixture.perform(.put(["count": 1]), on: "counter", session)
         }
         #expect(
-            fixture.spy.changes(of: session).suffix(4) == [
+            spy.changes.suffix(4) == [
                 .serviceRemoved(name: "counter"), .serviceRemoved(name: "quote"), .serviceRemoved(name: "profile"),
                 .ended(.requested),
             ])

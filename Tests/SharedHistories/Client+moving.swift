@@ -32,9 +32,11 @@ extension Client {
     static func begin(_ subject: Subject, _ era: Int, _ client: Client) async throws {
         try await repeated(client) { server in
             guard let session = try await server.sessions.session(subject.id) else { return }
-            try await session.update { locator in
-                let chain = try locator.resolve(DocumentService.key("chain"))
-                if Chain(chain.document).era == 0 { chain.document = Chain(era: era).document }
+            try await session.transact { pending in
+                try session.environment.withLocator(on: &pending) { locator in
+                    let chain = try locator.resolve(DocumentService.key("chain"))
+                    if Chain(chain.document).era == 0 { chain.document = Chain(era: era).document }
+                }
             }
         }
     }

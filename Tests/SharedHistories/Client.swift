@@ -116,19 +116,21 @@ struct Client {
         let service = try server.sessions.catalog.service(named: "chain")
         return try await judge(write, subject, start) {
             let session = try await find(subject, server)
-            let chain = try await session.update { locator in
-                let chain = try locator.resolve(DocumentService.key("chain"))
-                let former = Chain(chain.document)
-                guard former.era != 0 else { throw NotBegun() }
-                let next = former.adding(write)
-                chain.document = next.document
-                let mirror = try locator.resolve(DocumentService.key("mirror"))
-                switch MirrorChange(of: write) {
-                case .follows: mirror.document = next.document
-                case .stays: break
-                case .cleared, .removed: mirror.clear()
+            let chain = try await session.transact { pending in
+                try session.environment.withLocator(on: &pending) { locator in
+                    let chain = try locator.resolve(DocumentService.key("chain"))
+                    let former = Chain(chain.document)
+                    guard former.era != 0 else { throw NotBegun() }
+                    let next = former.adding(write)
+                    chain.document = next.document
+                    let mirror = try locator.resolve(DocumentService.key("mirror"))
+                    switch MirrorChange(of: write) {
+                    case .follows: mirror.document = next.document
+                    case .stays: break
+                    case .cleared, .removed: mirror.clear()
+                    }
+                    return next
                 }
-                return next
             }
             // The tag is that of this write only as long as nothing has followed.
             let shown = try session.document(of: service)

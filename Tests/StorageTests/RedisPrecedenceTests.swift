@@ -1,3 +1,4 @@
+import JSONDocument
 import RedisTestServer
 import Sessions
 import Synchronization
@@ -35,6 +36,7 @@ import Testing
             let session = try #require(try await servers[1].session(id))
             _ = try await servers[1].attachUser(user, to: session)
             let writes = Count()
+            let profile = try servers[0].catalog.service(named: "profile")
             let writing = Task {
                 await withTaskGroup(of: Void.self) { group in
                     for number in 0..<6 {
@@ -43,9 +45,8 @@ import Testing
                             // Without a look in between, so that it is fast.
                             while !Task.isCancelled {
                                 do {
-                                    try await session.update {
-                                        try $0.resolve(ProfileService.key).name = "\(number) \(writes.value)"
-                                    }
+                                    let name = JSONDocument("\(number) \(writes.value)")
+                                    _ = try await session.perform([.init(.mergePatch(["name": name]), on: profile)])
                                     writes.add()
                                 } catch SessionError.ended {
                                     return

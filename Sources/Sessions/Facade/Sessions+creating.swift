@@ -64,7 +64,7 @@ extension Sessions {
         var new = register(labels: wish.labels, mode: wish.mode)
         let finish = { @Sendable [self] (new: NewSession, failure: StoreError?) in
             guard let failure else {
-                announce(new)
+                createdCount.wrappingAdd(1, ordering: .relaxed)
                 return done(.success((new.session, new.token)))
             }
             withdraw(new)
@@ -162,10 +162,5 @@ extension Sessions {
     private func withdraw(_ new: NewSession) {
         new.session.markEnded()
         if registry.remove(new.stored.record.id) != nil { registry.giveBack(1) }
-    }
-
-    private func announce(_ new: NewSession) {
-        createdCount.wrappingAdd(1, ordering: .relaxed)
-        environment.notify(new.stored.record.id, [.created], revision: 1)
     }
 }

@@ -62,7 +62,7 @@ extension Sessions {
 
     /// The session has expired, and the store keeps it for a while. It counts until the store has deleted it.
     private func leave(_ session: Session) {
-        if registry.retire(session.id) { announceEnd(of: session, .expired) }
+        if registry.retire(session.id) { session.tellWatchers(of: .expired) }
     }
 
     /// Looks at so many stored sessions each second that each is looked at within minutes; at more when many have

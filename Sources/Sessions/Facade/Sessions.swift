@@ -7,7 +7,8 @@ import Synchronization
 /// ```swift
 /// let sessions = Sessions(catalog: try ServiceCatalog(), store: MemoryStore())
 /// let (session, token) = try await sessions.create()
-/// try await session.update { try $0.resolve(ProfileService.key).name = "Ada" }
+/// let profile = try sessions.catalog.service(named: "profile")
+/// try await session.perform([ServiceOperation(.mergePatch(["name": "Ada"]), on: profile)])
 /// let same = try await sessions.authenticate(PresentedToken(token.text))
 /// ```
 ///
@@ -30,13 +31,11 @@ package final class Sessions: Sendable {
     private static let savingInterval: Int64 = 2_000
 
     /// - Parameters:
-    ///   - observers: are told of every commit.
     ///   - journeys: the flows that journeys run.
     ///   - slow: is told of commands that took long.
     package init(
         settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
         clock: any SessionClock = SystemClock(), random: any RandomSource = SystemRandom(),
-        observers: [any SessionObserver] = [],
         journeys: JourneySettings = JourneySettings(), noteSlow slow: @escaping SlowCommand.Note = { _ in }
     ) {
         var settings = settings
@@ -46,7 +45,7 @@ package final class Sessions: Sendable {
             mostBytes: store.outlivesProcess ? settings.maxResidentBytes : .max, stored: store.sessionCount)
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random,
-            observers: observers, journeys: journeys, noteSlow: slow, registry: registry)
+            journeys: journeys, noteSlow: slow, registry: registry)
         startedAt = clock.now()
     }
 
@@ -141,20 +140,12 @@ package final class Sessions: Sendable {
         // A session that expired and left memory meanwhile still counts.
         guard removed != nil || (wasStored && environment.store.outlivesProcess) else { return }
         countEnd()
-        if removed != nil { announceEnd(of: session, end) }
+        if removed != nil { session.tellWatchers(of: end) }
     }
 
     /// Counts an ended session.
     func countEnd() {
         registry.giveBack(1)
         endedCount.wrappingAdd(1, ordering: .relaxed)
-    }
-
-    func announceEnd(of session: Session, _ end: SessionEnd) {
-        guard session.state.withLock(\.isWatched) || !environment.observers.isEmpty else { return }
-        let (services, record) = session.remains
-        let changes = services.map { SessionChange.serviceRemoved(name: $0.name) } + [.ended(end)]
-        environment.notify(record.id, changes, revision: record.revision)
-        session.tellWatchersOfEnd(changes, record)
     }
 }

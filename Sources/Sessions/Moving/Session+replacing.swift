@@ -31,14 +31,6 @@ extension Session {
         environment.knowFlows(arrival.flows)
         take(next)
         environment.tasks.tell(tasks.map { .begun($0) })
-        let changes = record.services.map { document in
-            SessionChange.serviceChanged(
-                name: environment.catalog.services[Int(document.service)].name,
-                etag: ServiceETag(revision: document.revision))
-        }
-        let removed = former.record.services.reversed().filter { record.document(of: $0.service) == nil }
-            .map { SessionChange.serviceRemoved(name: environment.catalog.services[Int($0.service)].name) }
-        environment.notify(record.id, changes + removed, revision: record.revision)
         breakWatch()
         return true
     }

@@ -80,7 +80,6 @@ extension Sessions {
         // If the store ends with the process, memory must know when its sessions expire.
         if !environment.store.outlivesProcess { _ = try await load(session.id) }
         createdCount.wrappingAdd(1, ordering: .relaxed)
-        environment.notify(session.id, [.created], revision: session.stored.record.revision)
         return true
     }
 

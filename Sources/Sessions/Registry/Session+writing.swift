@@ -169,7 +169,7 @@ extension Session {
         work.conclude(nil)
     }
 
-    /// Tells observers and watchers what has become visible.
+    /// Tells watchers what has become visible.
     @inline(__always)
     private func announce(
         _ pending: PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow], _ isFirstMemory: Bool,
@@ -178,11 +178,7 @@ extension Session {
         if isFirstMemory { noteMemory(pending.base.id) }
         if !newFlows.isEmpty { environment.knowFlows(newFlows) }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
-        if let record, isWatched || !environment.observers.isEmpty {
-            let changes = pending.sessionChanges(environment)
-            environment.notify(record.id, changes, revision: record.revision)
-            if isWatched { tellWatchers(changes, record) }
-        }
+        if let record, isWatched { tellWatchers(pending.sessionChanges(environment), record) }
         environment.makeRoom(near: pending.base.id)
     }
 

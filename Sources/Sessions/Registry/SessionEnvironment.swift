@@ -18,7 +18,6 @@ final class SessionEnvironment: Sendable {
     /// Holds the services of the process.
     let process: ServiceLocator
     let processDocuments: ProcessDocuments
-    let observers: [any SessionObserver]
     let journeys: JourneySettings
     /// Is told of commands that took long.
     let noteSlow: SlowCommand.Note
@@ -41,7 +40,7 @@ final class SessionEnvironment: Sendable {
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
-        random: any RandomSource, observers: [any SessionObserver],
+        random: any RandomSource,
         journeys: JourneySettings, noteSlow: @escaping SlowCommand.Note, registry: SessionRegistry
     ) {
         self.settings = settings
@@ -57,7 +56,6 @@ final class SessionEnvironment: Sendable {
         self.random = random
         process = ServiceLocator(registry: catalog.registry)
         processDocuments = ProcessDocuments(catalog)
-        self.observers = observers
         self.journeys = journeys
         self.noteSlow = noteSlow
         coordinatorService = catalog[CoordinatorService.key.name]
@@ -98,11 +96,6 @@ final class SessionEnvironment: Sendable {
     /// A session has grown.
     func makeRoom(near id: SessionID) {
         if excessBytes > 0 { registry.withLock(\.registry)?.makeRoom(near: id, self) }
-    }
-
-    func notify(_ id: SessionID, _ changes: [SessionChange], revision: UInt64) {
-        guard !changes.isEmpty else { return }
-        for observer in observers { observer.session(id, changed: changes, revision: revision) }
     }
 
     func timestamp(_ steady: Int64) -> Timestamp {

@@ -26,7 +26,7 @@ extension Session {
         _ body: (ServicePlace) throws -> Result
     ) throws -> Result {
         let service = operation.service.name
-        return try withLocator(on: &pending, inJourney: operation.journey) { locator in
+        return try environment.withLocator(on: &pending, inJourney: operation.journey) { locator in
             try environment.timed(command, of: service) { try body(ServicePlace(locator: locator, name: service)) }
         }
     }

@@ -71,10 +71,7 @@ extension Session {
         let isExpired = state.withLock { $0.deadline(environment.settings) <= environment.clock.now() }
         guard markEnded() else { return }
         environment.forget(self)
-        guard state.withLock(\.isWatched) else { return }
-        let (services, record) = remains
-        tellWatchersOfEnd(
-            services.map { .serviceRemoved(name: $0.name) } + [.ended(isExpired ? .expired : .elsewhere)], record)
+        tellWatchers(of: isExpired ? .expired : .elsewhere)
     }
 
     /// Takes over a state that another process committed. The caller has the turn.

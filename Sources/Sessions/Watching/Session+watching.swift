@@ -92,7 +92,10 @@ extension Session {
     }
 
     /// Tells watchers that the session has ended.
-    func tellWatchersOfEnd(_ changes: [SessionChange], _ record: SessionRecord) {
+    func tellWatchers(of end: SessionEnd) {
+        guard state.withLock(\.isWatched) else { return }
+        let (services, record) = remains
+        let changes = services.map { SessionChange.serviceRemoved(name: $0.name) } + [.ended(end)]
         environment.store.unfollow(record.id)
         environment.watches.forget(record.id)?
             .take(

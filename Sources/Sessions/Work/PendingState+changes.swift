@@ -1,5 +1,5 @@
 extension PendingState {
-    /// What observers receive: the last change of each service, writes first in their order, then removals, newest
+    /// What watchers are told: the last change of each service, writes first in their order, then removals, newest
     /// first, and the changes of journeys last.
     func sessionChanges(_ environment: SessionEnvironment) -> [SessionChange] {
         var told: [SessionChange] = []

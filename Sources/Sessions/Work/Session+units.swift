@@ -1,69 +1,6 @@
 import JSONDocument
-import ServiceLocator
 
 extension Session {
-    /// A unit of work on typed services: they are resolved from the locator and changed as plain objects.
-    ///
-    /// ```swift
-    /// try await session.update { locator in
-    ///     try locator.resolve(ProfileService.key).name = "Ada"
-    /// }
-    /// ```
-    ///
-    /// When `body` returns, everything that changed is checked against its schema and committed as one. When it throws,
-    /// or the commit fails, nothing changes, in memory or in the store. It may run more than once, so it must change
-    /// nothing but services. The locator and its instances have no effect afterwards.
-    ///
-    /// - Parameters:
-    ///   - journey: the locator is that of the journey's topmost coordinator: it holds what the coordinator owns, and
-    ///     its parent is that of the coordinator above, at last the session's. Nil for the session's.
-    ///   - conditions: are looked at before `body` runs, each time it does.
-    /// - Throws: ``SessionError``, and what `body` throws.
-    nonisolated(nonsending) package func update<Result: Sendable>(
-        inJourney journey: String? = nil,
-        if conditions: [(service: RegisteredService, condition: WriteCondition)] = [],
-        _ body: @escaping @Sendable (ServiceLocator) throws -> Result
-    ) async throws -> Result {
-        try await transact { [self] pending in
-            for (service, condition) in conditions {
-                let current = pending.etag(of: service)
-                guard condition.holds(for: current) else {
-                    throw SessionError.preconditionFailed(service: service.name, current: current)
-                }
-            }
-            return try withLocator(on: &pending, inJourney: journey, body)
-        }
-    }
-
-    /// Changes a pending state by a closure with a locator over it.
-    ///
-    /// - Parameter journey: see ``update(inJourney:if:_:)``.
-    func withLocator<Result>(
-        on pending: inout PendingState, inJourney journey: String?, _ body: (ServiceLocator) throws -> Result
-    ) throws -> Result {
-        let work = UnitOfWork(start: pending, environment.processDocuments.now, catalog: environment.catalog)
-        var locator = work.locator(parent: environment.process)
-        var owned: [(work: UnitOfWork, coordinator: Int)] = []
-        if let journey {
-            let journeys = try JourneyWork(on: pending, environment)
-            for level in try journeys.levels(in: journey).reversed() {
-                let own = journeys.unit(of: level, in: journey)
-                locator = own.locator(parent: locator, owning: Set(level.names))
-                owned.append((own, level.coordinator))
-            }
-        }
-        // A locator that goes takes its instances with it, which is to remove them: it has to stay till the end.
-        return try withExtendedLifetime(locator) {
-            let result = try body(locator)
-            try work.finish(into: &pending, limit: settings.maxDocumentSize)
-            guard let journey, !owned.isEmpty else { return result }
-            var journeys = try JourneyWork(on: pending, environment)
-            for own in owned { try own.work.finish(into: &journeys, of: own.coordinator, in: journey) }
-            pending = journeys.pending
-            return result
-        }
-    }
-
     /// Does one operation on one service without a locator, as most writes do.
     ///
     /// - Parameters:

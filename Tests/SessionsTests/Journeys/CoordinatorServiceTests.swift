@@ -77,6 +77,7 @@ struct CoordinatorServiceTests {
     func admin(_ action: ServiceOperation.Action) async throws {
         let fixture = try SessionsFixture(flows: [Flows.wizard], mainFlow: "wizard")
         let session = try await fixture.session()
+        let spy = try ChangeSpy(session)
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
         await #expect(throws: SessionError.self) {
             try await fixture.perform(action, on: "coordinator", session, if: .ifMatch(.unwritten), by: .admin)
@@ -85,7 +86,7 @@ struct CoordinatorServiceTests {
         try await fixture.perform(action, on: "coordinator", session, by: .admin)
         #expect(try fixture.get("coordinator", session).document == ["journeys": []])
         #expect(try fixture.get("counter", session).document == ["count": 100])
-        #expect(fixture.spy.changes(of: session).contains(.journeyAbandoned(id: "main")))
+        #expect(spy.changes.contains(.journeyAbandoned(id: "main")))
         #expect(try await session.journey("main").view.step == 3)
     }
 
@@ -146,6 +147,7 @@ struct CoordinatorServiceTests {
     func ended() async throws {
         let fixture = try SessionsFixture(flows: [Flows.wizard], mainFlow: "wizard")
         let session = try await fixture.session()
+        let spy = try ChangeSpy(session)
         _ = try await session.journey("main")
         #expect(fixture.sessions.statistics.services.first { $0.name == "coordinator" }?.live == 1)
         try await fixture.sessions.end(session)
@@ -155,7 +157,7 @@ struct CoordinatorServiceTests {
         await #expect(throws: SessionError.ended) { try await session.journey("main") }
         #expect(throws: SessionError.ended) { try session.residentJourney("main") }
         #expect(
-            fixture.spy.changes(of: session).suffix(2) == [.serviceRemoved(name: "coordinator"), .ended(.requested)])
+            spy.changes.suffix(2) == [.serviceRemoved(name: "coordinator"), .ended(.requested)])
         #expect(session.shownJourney("main") == nil)
     }
 

@@ -75,6 +75,7 @@ struct JourneyLifeTests {
     func abandon() async throws {
         let fixture = try SessionsFixture(flows: [Flows.wizard], mainFlow: "wizard")
         let session = try await fixture.session()
+        let spy = try ChangeSpy(session)
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
         await #expect(throws: JourneyError.self) {
             try await session.abandonJourney("main", condition: .atStep(1))
@@ -82,7 +83,7 @@ struct JourneyLifeTests {
         try await session.abandonJourney("main", condition: .atStep(2))
         #expect(try fixture.get("counter", session).document == ["count": 100])
         #expect(try await session.journeys().isEmpty)
-        #expect(fixture.spy.changes(of: session).last == .journeyAbandoned(id: "main"))
+        #expect(spy.changes.last == .journeyAbandoned(id: "main"))
         await #expect(throws: JourneyError.notFound("main")) { try await session.abandonJourney("main") }
         let step = try await session.journey("main").view.step
         #expect(step > 2)
@@ -95,6 +96,7 @@ struct JourneyLifeTests {
     func limit() async throws {
         let fixture = try SessionsFixture(flows: [Flows.wizard], maxJourneys: 3)
         let session = try await fixture.session()
+        let spy = try ChangeSpy(session)
         var ids: [String] = []
         for _ in 0..<3 {
             ids.append(try await session.startJourney(flow: "wizard").view.id)
@@ -111,7 +113,7 @@ struct JourneyLifeTests {
             try await session.send("cancel", toJourney: ids[0])
         }
         #expect(
-            fixture.spy.changes(of: session).contains(.journeyFinished(id: ids[1], step: 2)))
+            spy.changes.contains(.journeyFinished(id: ids[1], step: 2)))
         let new = try await session.startJourney(flow: "wizard").view.id
         #expect(try await session.journeys().map(\.view.id) == [ids[0], ids[2], new])
         // One that is over can be started over.
@@ -123,6 +125,7 @@ struct JourneyLifeTests {
     func expiry() async throws {
         let fixture = try SessionsFixture(flows: [Flows.wizard]) { $0.idleTimeout = 600 * Self.minute }
         let (session, token) = try await fixture.sessions.create()
+        let spy = try ChangeSpy(session)
         let started = try await session.startJourney(flow: "wizard")
         let id = started.view.id
         #expect(started.dueAt == fixture.clock.now() + 30 * Self.minute)
@@ -137,7 +140,7 @@ struct JourneyLifeTests {
         await #expect(throws: JourneyRefusal.expired) { try await session.send("cancel", toJourney: started.view.id) }
         let shown = try #require(try session.residentJourney(started.view.id))
         #expect(shown.view.status == .expired && shown.view.step == 2 && shown.revision == 3)
-        #expect(fixture.spy.changes(of: session).last == .journeyExpired(id: started.view.id, step: 2))
+        #expect(spy.changes.last == .journeyExpired(id: started.view.id, step: 2))
         #expect(try await session.restartJourney(started.view.id).shown.view.step == 3)
     }
 

@@ -12,6 +12,7 @@ struct JourneyStepTests {
     func oneCommit() async throws {
         let fixture = try SessionsFixture(flows: [Flows.wizard])
         let session = try await fixture.session()
+        let spy = try ChangeSpy(session)
         let started = try await session.startJourney(flow: "wizard")
         #expect(started.view.screen?.id == "start" && started.view.step == 1 && started.revision == 2)
         let id = started.view.id
@@ -24,7 +25,7 @@ struct JourneyStepTests {
         #expect(try fixture.get("coordinator", session).etag.revision == 3)
         #expect(try await fixture.store.load(session.id)?.record.services.count == 2)
         #expect(
-            fixture.spy.changes(of: session).suffix(3) == [
+            spy.changes.suffix(3) == [
                 .serviceChanged(name: "profile", etag: .init(revision: 3)),
                 .serviceChanged(name: "coordinator", etag: .init(revision: 3)), .journeyMoved(id: id, step: 2),
             ])
@@ -99,6 +100,7 @@ struct JourneyStepTests {
     func parallel() async throws {
         let fixture = try SessionsFixture(flows: [Flows.loop])
         let session = try await fixture.session()
+        let spy = try ChangeSpy(session)
         let id = try await session.startJourney(flow: "loop").view.id
         let steps = try await withThrowingTaskGroup(of: [UInt64].self) { group in
             for _ in 0..<100 { group.addTask { try await Self.sendAgain(10, to: id, of: session) } }
@@ -107,7 +109,7 @@ struct JourneyStepTests {
         #expect(steps == (0..<steps.count).map { UInt64($0) + 2 })
         #expect(steps.count < 1_000)
         #expect(try await session.journey(id).view.step == UInt64(steps.count) + 1)
-        let moves = fixture.spy.changes(of: session).compactMap { change -> UInt64? in
+        let moves = spy.changes.compactMap { change -> UInt64? in
             guard case .journeyMoved(_, let step) = change else { return nil }
             return step
         }

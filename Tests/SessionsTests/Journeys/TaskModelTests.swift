@@ -47,7 +47,6 @@ struct TaskModelTests {
         ])
         return Sessions(
             settings: SessionSettings(), catalog: services, store: store, clock: clock, random: SystemRandom(),
-            observers: [],
             journeys: JourneySettings(
                 engine: FlowEngine(catalog: try #require(loaded.catalog, "\(loaded.problems)")), mainFlow: "work",
                 maxJourneys: 16))

@@ -6,12 +6,11 @@ import Testing
 
 @testable import Sessions
 
-/// Sessions with a clock to move, a store to look into and a spy that records changes.
+/// Sessions with a clock to move and a store to look into.
 struct SessionsFixture {
     let sessions: Sessions
     let clock: ManualClock
     let store: any SessionStore
-    let spy = ChangeSpy()
     let slow: SlowCommands
 
     static let declarations = [
@@ -40,7 +39,6 @@ struct SessionsFixture {
         slow = SlowCommands()
         sessions = Sessions(
             settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(),
-            observers: [spy],
             journeys: JourneySettings(
                 engine: FlowEngine(catalog: try Self.load(flows, with: catalog), orphans: orphans), mainFlow: mainFlow,
                 maxJourneys: maxJourneys), noteSlow: slow.note)
@@ -95,18 +93,33 @@ final class SlowCommands: Sendable {
     @Sendable func note(_ slow: SlowCommand) { recorded.withLock { $0.append("\(slow.service)/\(slow.command)") } }
 }
 
-/// Writes down what observers are told.
-final class ChangeSpy: SessionObserver {
-    private let recorded = Mutex<[(SessionID, SessionChange)]>([])
+/// Watches a session from now on, and writes down what it is told.
+final class ChangeSpy: Sendable {
+    private let watcher: SessionWatcher
+    private let recorded = Mutex<(changes: [SessionChange], end: WatchEnd?)>(([], nil))
 
-    func session(_ id: SessionID, changed changes: [SessionChange], revision: UInt64) {
-        recorded.withLock { $0 += changes.map { (id, $0) } }
+    var changes: [SessionChange] { recorded.withLock(\.changes) }
+    var end: WatchEnd? { recorded.withLock(\.end) }
+
+    init(_ session: Session) throws {
+        watcher = try session.watch(token: nil)
+        next()
     }
 
-    func changes(of session: Session) -> [SessionChange] { changes(of: session.id) }
+    deinit { watcher.leave() }
 
-    func changes(of id: SessionID) -> [SessionChange] {
-        recorded.withLock { $0.filter { $0.0 == id }.map(\.1) }
+    private func next() {
+        watcher.next { [weak self] event in self?.note(event) }
+    }
+
+    private func note(_ event: SessionWatcher.Event) {
+        switch event {
+        case .commits(let commits): recorded.withLock { $0.changes += commits.flatMap(\.changes) }
+        case .nothing: break
+        case .lost: return _ = Issue.record("The history was too short.")
+        case .ended(let end): return recorded.withLock { $0.end = end }
+        }
+        next()
     }
 }
 

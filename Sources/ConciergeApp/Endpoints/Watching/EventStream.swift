@@ -64,7 +64,6 @@ final class EventStream: Sendable {
             let isLast = place == commit.changes.count - 1 && !commit.isLater
             let name: String =
                 switch change {
-                case .created: "session.created"
                 case .serviceChanged: "service.changed"
                 case .serviceCleared: "service.cleared"
                 case .serviceRemoved: "service.removed"
@@ -94,7 +93,6 @@ final class EventStream: Sendable {
             if let tag = commit.journeyTags[id] { json.string(tag.description) } else { json.null() }
         }
         switch change {
-        case .created: break
         case .serviceChanged(let name, let etag), .serviceCleared(let name, let etag):
             json.member("service", name)
             json.member("etag", etag.description)

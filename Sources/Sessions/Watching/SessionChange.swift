@@ -1,16 +1,5 @@
-/// Observes commits, for example to notify clients that watch a session.
-///
-/// The calls come on the thread that made the changes visible, often a thread of the store, so they must be quick. They
-/// come outside every lock, and for one session in the order of its revisions; `ended` may overtake changes that were
-/// committed right before.
-package protocol SessionObserver: Sendable {
-    /// - Parameter revision: the session's revision after the changes.
-    func session(_ id: SessionID, changed changes: [SessionChange], revision: UInt64)
-}
-
-/// A change of a session.
+/// A change of a session that watchers are told of.
 package enum SessionChange: Sendable, Equatable {
-    case created
     case serviceChanged(name: String, etag: ServiceETag)
     case serviceCleared(name: String, etag: ServiceETag)
     /// When one commit removes several, and when a session ends, the newest instance comes first.
@@ -24,7 +13,7 @@ package enum SessionChange: Sendable, Equatable {
     /// A journey waits for a task of that name.
     case taskStarted(journey: String, name: String)
     case taskEnded(journey: String, name: String)
-    /// The session was used, and expires later. No commit makes this; only watchers are told.
+    /// The session was used, and expires later. No commit makes this.
     case extended(idleExpiresAt: Int64)
     case ended(SessionEnd)
 }
@@ -35,7 +24,7 @@ extension SessionChange {
         switch self {
         case .journeyMoved(let id, _), .journeyFinished(let id, _), .journeyExpired(let id, _): id
         case .taskStarted(let id, _), .taskEnded(let id, _): id
-        case .created, .serviceChanged, .serviceCleared, .serviceRemoved, .journeyAbandoned, .extended, .ended: nil
+        case .serviceChanged, .serviceCleared, .serviceRemoved, .journeyAbandoned, .extended, .ended: nil
         }
     }
 }
