@@ -116,7 +116,9 @@ final class ChangeSpy: Sendable {
         switch event {
         case .commits(let commits): recorded.withLock { $0.changes += commits.flatMap(\.changes) }
         case .nothing: break
-        case .lost: return _ = Issue.record("The history was too short.")
+        case .lost:
+            Issue.record("The history was too short.")
+            return
         case .ended(let end): return recorded.withLock { $0.end = end }
         }
         next()
