@@ -72,11 +72,20 @@ package actor Application {
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(configuration, flows: flows),
-            noteSlow: { [log = self.log] slow in
-                log.write(.warning, "slow_command") { line in
-                    line.add("service", slow.service)
-                    line.add("command", slow.command)
-                    line.add("cpu_ms", Int(slow.duration.milliseconds))
+            note: { [log = self.log] note in
+                switch note {
+                case .slow(let service, let command, let duration):
+                    log.write(.warning, "slow_command") { line in
+                        line.add("service", service)
+                        line.add("command", command)
+                        line.add("cpu_ms", Int(duration.milliseconds))
+                    }
+                case .failed(let service, let hook, let reason):
+                    log.write(.error, "hook_failed") { line in
+                        line.add("service", service)
+                        line.add("hook", hook)
+                        line.add("detail", reason)
+                    }
                 }
             })
         quotas = Quotas(

@@ -162,7 +162,7 @@ struct ServiceEndpoints: Sendable {
                             if let journey {
                                 try await session.document(of: service, inJourney: journey)
                             } else {
-                                try session.document(of: service)
+                                try await session.createdDocument(of: service)
                             }
                         let response = try answer(request, service, state)
                         let dueAt =
@@ -176,6 +176,12 @@ struct ServiceEndpoints: Sendable {
         if let journey {
             return .task {
                 let state = try await session.document(of: service, inJourney: journey)
+                return .response(self.session.counted(try answer(request, service, state), request, session))
+            }
+        }
+        guard !session.isFirstUse(of: service) else {
+            return .task {
+                let state = try await session.createdDocument(of: service)
                 return .response(self.session.counted(try answer(request, service, state), request, session))
             }
         }

@@ -116,7 +116,14 @@ final class StepServices {
     func call(
         _ command: String, of service: String, with input: JSONDocument?, seenBy owners: ServiceOwners
     ) throws(CommandRefusal) -> CommandResult {
-        try source.call(command, of: service, with: input) { self.document(of: $0, owner: owners.owner(of: $0)) }
+        try source.call(
+            command, of: service, with: input, reading: { self.document(of: $0, owner: owners.owner(of: $0)) },
+            isLive: { self.isLive($0, owner: owners.owner(of: $0)) })
+    }
+
+    private func isLive(_ service: String, owner: Int) -> Bool? {
+        guard owner == ServiceOwners.session else { return living.isLive(.init(owner, service)) }
+        return changes.last { $0.service == service }.map { $0.effect != .removed }
     }
 
     /// The document of a service that nobody has written.

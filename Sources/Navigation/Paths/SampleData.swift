@@ -104,8 +104,8 @@ struct ScratchServices: ServiceDocuments {
 
     func call(
         _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
-        try source.call(command, of: service, with: input, reading: document)
+        try source.call(command, of: service, with: input, reading: document, isLive: isLive)
     }
 }

@@ -38,11 +38,13 @@ public protocol ServiceDocuments {
     /// - Parameters:
     ///   - input: nil when the action gives none. It has not been checked against the command's schema.
     ///   - document: the state of a service as the coordinator that calls has it in the step; nil when there is no such
-    ///     service. To be asked only until the command returns.
+    ///     service. To be asked only until the command returns, like `isLive`.
+    ///   - isLive: whether an instance of the service lives for that coordinator; nil for a service of the session that
+    ///     the step has not touched.
     /// - Throws: ``CommandRefusal``, also for a command that is not there and for an input that does not fit.
     func call(
         _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult
 }
 
@@ -65,7 +67,7 @@ extension ServiceDocuments {
     /// There are no commands.
     public func call(
         _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         throw CommandRefusal([JSONViolation(pointer: "", detail: "has no command \"\(command)\"")])
     }

@@ -27,6 +27,7 @@ package final class RegisteredService: Sendable {
     let entry: ServiceDirectory.Entry
     package let commands: [ServiceCommand]
     package let commandNames: [String]
+    let hooks: ServiceHooks
     /// Why a document is no state of a service with behaviour; `nil` for one without.
     let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
 
@@ -52,6 +53,7 @@ package final class RegisteredService: Sendable {
         entry = definition.entry
         self.commands = commands
         commandNames = commands.map(\.name)
+        hooks = definition.hooks
         misfit = definition.misfit
     }
 

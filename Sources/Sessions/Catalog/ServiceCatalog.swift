@@ -11,6 +11,8 @@ package final class ServiceCatalog: Sendable {
     private let indexes: [String: Int]
     /// The services in Swift that the program has added.
     package let added: SwiftServices
+    /// Whether any service has the hook.
+    let hasCreated, hasSignedOut, hasEnded: Bool
 
     /// - Parameters:
     ///   - definitions: services of code.
@@ -50,6 +52,9 @@ package final class ServiceCatalog: Sendable {
         } catch {
             throw ServiceCatalogError(problems: error.problems.map(\.description))
         }
+        hasCreated = services.contains { $0.hooks.create != nil }
+        hasSignedOut = services.contains { $0.hooks.signedOut != nil }
+        hasEnded = services.contains { $0.hooks.ended != nil }
         self.services = services
         self.indexes = indexes
     }

@@ -18,6 +18,7 @@ package struct ServiceDefinition: Sendable {
     /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
     package let isOwnable: Bool
     let commands: [CommandDeclaration]
+    let hooks: ServiceHooks
     /// Why a document is no state of a service with behaviour; `nil` for one without.
     let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
     /// What is wrong with it; the catalogue reports that.
@@ -29,7 +30,8 @@ package struct ServiceDefinition: Sendable {
         lifetime: Int64? = nil,
         concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool, isReadOnly: Bool, isOpenToFlows: Bool,
         completesFromDefault: Bool, presentation: ServicePresentation? = nil, isOwnable: Bool,
-        commands: [CommandDeclaration] = [], misfit: (@Sendable (JSONDocument) -> InvalidInput?)? = nil,
+        commands: [CommandDeclaration] = [], hooks: ServiceHooks = ServiceHooks(),
+        misfit: (@Sendable (JSONDocument) -> InvalidInput?)? = nil,
         problems: [String] = [],
         register: @escaping @Sendable (inout ServiceRegistryBuilder) -> Void
     ) {
@@ -47,6 +49,7 @@ package struct ServiceDefinition: Sendable {
         self.presentation = presentation
         self.isOwnable = isOwnable
         self.commands = commands
+        self.hooks = hooks
         self.misfit = misfit
         self.problems = problems
         self.register = register
@@ -78,7 +81,7 @@ package struct ServiceDefinition: Sendable {
             presentation: presentation, isOwnable: Instance.self == DocumentService.self && scope == .session,
             register: { builder in
                 builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
-                    Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))
+                    try UnitOfWork.make(key.name, resolver) { state, _ in Instance(state: state) }
                 }
             })
     }

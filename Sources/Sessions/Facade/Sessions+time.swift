@@ -97,7 +97,7 @@ extension Sessions {
             isInUse: { [registry] in registry.isInUse($0) })
         if isCrowded { query.sheddingLifetime = settings.lifetime }
         // What the store refuses is tried again next time.
-        guard let expired = try? await environment.store.endExpired(query) else { return nothing }
+        guard let expired = try? await environment.endExpired(query) else { return nothing }
         registry.shedList.withLock { $0.add(expired.candidates) }
         registry.giveBack(expired.count)
         endedCount.wrappingAdd(expired.count, ordering: .relaxed)

@@ -32,11 +32,11 @@ package final class Sessions: Sendable {
 
     /// - Parameters:
     ///   - journeys: the flows that journeys run.
-    ///   - slow: is told of commands that took long.
+    ///   - note: is told what the log should say of the code of services.
     package init(
         settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
         clock: any SessionClock = SystemClock(), random: any RandomSource = SystemRandom(),
-        journeys: JourneySettings = JourneySettings(), noteSlow slow: @escaping SlowCommand.Note = { _ in }
+        journeys: JourneySettings = JourneySettings(), note: @escaping @Sendable (ServiceNote) -> Void = { _ in }
     ) {
         var settings = settings
         if store.isShared { settings.useLag = settings.touchInterval + Self.savingInterval }
@@ -45,7 +45,7 @@ package final class Sessions: Sendable {
             mostBytes: store.outlivesProcess ? settings.maxResidentBytes : .max, stored: store.sessionCount)
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random,
-            journeys: journeys, noteSlow: slow, registry: registry)
+            journeys: journeys, note: note, registry: registry)
         startedAt = clock.now()
     }
 
@@ -126,9 +126,10 @@ package final class Sessions: Sendable {
         _ session: Session, _ end: SessionEnd, as standing: SessionStanding? = nil
     ) async throws(SessionError) {
         let id = session.id
+        var last: SessionRecord?
         let wasStored: Bool
         do {
-            wasStored = try await environment.store.end(id, as: standing)
+            wasStored = try await environment.end(id, as: standing, &last)
         } catch {
             throw SessionError(error)
         }
@@ -137,6 +138,7 @@ package final class Sessions: Sendable {
         session.markEnded()
         // Another caller may just have loaded it again.
         if let removed, removed !== session { removed.markEnded() }
+        if wasStored { environment.runEnded(last ?? session.stored.record) }
         // A session that expired and left memory meanwhile still counts.
         guard removed != nil || (wasStored && environment.store.outlivesProcess) else { return }
         countEnd()

@@ -119,9 +119,9 @@ private struct TriedDocuments: ServiceDocuments {
     func isPatched(_ patch: ServicePatch) -> Bool { documents.isPatched(patch) }
     func call(
         _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
-        try documents.call(command, of: service, with: input, reading: document)
+        try documents.call(command, of: service, with: input, reading: document, isLive: isLive)
     }
     func completed(_ document: JSONDocument, in name: String) -> JSONDocument {
         services[name]?.fit(document).state ?? document

@@ -144,7 +144,7 @@ extension Session {
         of service: RegisteredService, inJourney id: String
     ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
         let work = try await settledWork(on: id)
-        guard let owner = try work.owner(of: service, in: id) else { return try document(of: service) }
+        guard let owner = try work.owner(of: service, in: id) else { return try await createdDocument(of: service) }
         let outcome = work.outcome(of: service, ownedBy: owner, in: id)
         return (outcome.bytes, outcome.etag)
     }

@@ -55,6 +55,13 @@ struct JourneyWork {
         }
     }
 
+    /// Goes on from another state.
+    mutating func begin(on pending: PendingState) throws(SessionError) {
+        var new = try JourneyWork(on: pending, environment)
+        new.hasActed = hasActed
+        self = new
+    }
+
     /// Hands over what is to be committed, and takes what it was made from, so that neither is copied.
     mutating func exchange(_ pending: inout PendingState) { swap(&self.pending, &pending) }
 
@@ -92,7 +99,8 @@ struct JourneyWork {
     /// Whether something has to be committed before the journey is looked at.
     func isUnsettled(_ id: String) -> Bool {
         guard let entry = kept[id] else { return id == JourneySettings.mainID && settings.mainFlow != nil }
-        return engine.isDue(entry.journey, now: pending.now)
+        return engine.isDue(entry.journey, now: pending.now) || !missingOwned(in: id).isEmpty
+            || environment.createdForJourneys.contains { !pending.isLive($0) }
     }
 
     /// Does what time has done to the journey.
@@ -168,10 +176,7 @@ struct JourneyWork {
         let (step, text) = try engine.sendAndShow(
             event, data: data, to: entry.journey, isFromBackend: isFromBackend, services: documents, now: pending.now,
             knowing: guards, timesMovedBy: clockShift)
-        let moved = try take(step)
-        // The text says the step that was taken, which may have been raised.
-        if moved.journey.step == step.journey.step { prepared = text }
-        return moved
+        return try take(step, shownAs: text)
     }
 
     /// Ends the task that the journey waits for.
@@ -216,10 +221,14 @@ struct JourneyWork {
 
     /// Does a step: what it does to services, and to the journey.
     ///
-    /// - Parameter isByTime: whether time alone moves the journey. Then its owner stays.
+    /// - Parameters:
+    ///   - isByTime: whether time alone moves the journey. Then its owner stays.
+    ///   - text: what is shown of the journey after the step, if that is known.
     /// - Returns: the journey as it is kept.
     @discardableResult
-    private mutating func take(_ step: Step, isByTime: Bool = false) throws -> KeptJourney {
+    private mutating func take(
+        _ step: Step, isByTime: Bool = false, shownAs text: ViewText? = nil
+    ) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
         guards = step.memory
         prepared = nil
@@ -243,7 +252,9 @@ struct JourneyWork {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
         try keep()
-        return entry
+        // The text says the step that was taken, which may have been raised.
+        if entry.journey.step == step.journey.step { prepared = text }
+        return try createOwned(of: entry)
     }
 
     /// Notes which tasks begin and end, for the store.

@@ -27,7 +27,9 @@ extension Session {
             } catch JourneyRefusal.due {}
         }
         return try await transact { [self] pending in
+            try environment.createForJourneys(on: &pending)
             var work = try JourneyWork(on: pending, environment)
+            for entry in work.kept.entries { try work.createOwned(of: entry) }
             // A step may write a service that another journey looks at. Two that contend for one are shown as they are,
             // and one that cannot go on is shown as stuck and hides no other.
             for _ in 0...work.kept.entries.count {
@@ -239,10 +241,12 @@ extension Session {
         on id: String?, begins: Bool = true, isLook: Bool = false, _ pending: inout PendingState,
         _ body: (inout JourneyWork) throws -> Done
     ) throws -> Result<Done, any Error> {
+        if !environment.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
         var work = try JourneyWork(on: pending, environment)
         if let id {
             do {
                 try work.settle(id, begins: begins)
+                if let entry = work.kept[id] { try work.createOwned(of: entry) }
                 if work.pending.isRecordChanged { pending = work.pending }
             } catch is JourneyRefusal where !begins || (isLook && work.kept[id] != nil) {
                 work = try JourneyWork(on: pending, environment)

@@ -91,12 +91,17 @@ final class SessionDocuments: ServiceDocuments {
 
     func call(
         _ command: String, of name: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         do throws(SessionError) {
             guard let environment else { throw .serviceFailed(service: name, reason: "No commands run here.") }
             let service = try catalog.service(named: name)
-            let living = start.map { catalog.services[Int($0.service)] }
+            let kept = start.map { catalog.services[Int($0.service)] }
+            let living =
+                kept.filter { isLive($0.name) ?? true }
+                + catalog.services.filter { service in
+                    isLive(service.name) == true && !kept.contains { $0 === service }
+                }
             return try environment.call(
                 try service.command(named: command), input, of: service, living: living, reading: document)
         } catch {

@@ -50,7 +50,10 @@ extension Sessions {
             return true
         }
         do {
-            if try await environment.store.end(id) { countEnd() }
+            if try await environment.store.end(id) {
+                countEnd()
+                environment.runEnded(here.record)
+            }
         } catch {
             throw SessionError(error)
         }

@@ -19,8 +19,10 @@ final class SessionEnvironment: Sendable {
     let process: ServiceLocator
     let processDocuments: ProcessDocuments
     let journeys: JourneySettings
-    /// Is told of commands that took long.
-    let noteSlow: SlowCommand.Note
+    /// Is told what the log should say of the code of services.
+    let note: @Sendable (ServiceNote) -> Void
+    /// Services with a hook for their first use that flows name.
+    let createdForJourneys: [RegisteredService]
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
@@ -41,7 +43,7 @@ final class SessionEnvironment: Sendable {
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
         random: any RandomSource,
-        journeys: JourneySettings, noteSlow: @escaping SlowCommand.Note, registry: SessionRegistry
+        journeys: JourneySettings, note: @escaping @Sendable (ServiceNote) -> Void, registry: SessionRegistry
     ) {
         self.settings = settings
         self.registry = Mutex(WeakRegistry(registry: registry))
@@ -57,7 +59,8 @@ final class SessionEnvironment: Sendable {
         process = ServiceLocator(registry: catalog.registry)
         processDocuments = ProcessDocuments(catalog)
         self.journeys = journeys
-        self.noteSlow = noteSlow
+        self.note = note
+        createdForJourneys = catalog.hasCreated ? journeys.engine.catalog.named(catalog) : []
         coordinatorService = catalog[CoordinatorService.key.name]
     }
 

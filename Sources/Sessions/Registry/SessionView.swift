@@ -93,6 +93,8 @@ extension Session {
 
     /// The first use makes the instance, once for any number of readers. It stores nothing.
     func live(_ service: RegisteredService) {
+        // Only its hook makes one.
+        if service.hooks.create != nil { return }
         let now = environment.clock.now()
         state.withLock { state in
             let isRead = state.unwritten.contains {

@@ -7,6 +7,7 @@ extension ServiceDefinition {
     /// - Parameter name: which of several services of the type; `nil` for ``SessionService/name``.
     package init<Object: SessionService>(_ type: Object.Type, named name: String? = nil) {
         let key = ServiceInstance<Object>.key(name)
+        let hooks = Object.hooks
         var problems: [String] = []
         if !RegisteredService.isName(key.name) {
             problems.append(
@@ -22,6 +23,7 @@ extension ServiceDefinition {
             name: key.name, kind: Object.name, schema: Object.schema ?? initial.shape, default: initial,
             isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly, isOpenToFlows: true,
             completesFromDefault: true, isOwnable: true, commands: Object.commands.map(\.declaration),
+            hooks: ServiceHooks(hooks),
             misfit: { document in
                 do throws(InvalidInput) {
                     _ = try TypedJSON.decode(Object.State.self, document)
@@ -33,8 +35,11 @@ extension ServiceDefinition {
             problems: problems,
             register: { builder in
                 builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
-                    let unit = try resolver.resolve(UnitOfWork.key)
-                    return try ServiceInstance<Object>(try unit.state(named: key.name), resolver)
+                    try UnitOfWork.make(key.name, resolver) { state, isNew in
+                        let instance = try ServiceInstance<Object>(state, resolver)
+                        if isNew { try hooks.created?(instance.object) }
+                        return instance
+                    }
                 }
             })
     }

@@ -27,7 +27,7 @@ extension Session {
     ) throws -> Result {
         let service = operation.service.name
         return try environment.withLocator(on: &pending, inJourney: operation.journey) { locator in
-            try environment.timed(command, of: service) { try body(ServicePlace(locator: locator, name: service)) }
+            try environment.timed(command.name, of: service) { try body(ServicePlace(locator: locator, name: service)) }
         }
     }
 
@@ -102,24 +102,10 @@ extension ServiceCommand {
 }
 
 extension SessionEnvironment {
-    /// Runs a command's code, and notes when it takes long.
-    fileprivate func timed<Result>(
-        _ command: ServiceCommand, of service: String, _ body: () throws -> Result
-    ) rethrows -> Result {
-        let begin = SlowCommand.clock
-        defer {
-            let duration = SlowCommand.clock - begin
-            if duration >= SlowCommand.limit {
-                noteSlow(SlowCommand(service: service, command: command.name, duration: duration))
-            }
-        }
-        return try body()
-    }
-
     /// Calls a command in a step of a journey.
     ///
     /// - Parameters:
-    ///   - living: what lives when the step begins, oldest first.
+    ///   - living: what lives, oldest first.
     ///   - document: the state of a service as the step has it.
     func call(
         _ command: ServiceCommand, _ input: JSONDocument?, of service: RegisteredService,
@@ -131,11 +117,13 @@ extension SessionEnvironment {
             return try withoutActuallyEscaping(document) { document in
                 // The unit ends before this returns, and this thread alone uses it.
                 nonisolated(unsafe) let document = document
-                let unit = UnitOfWork(catalog: catalog, living: living) { document($0.name) }
+                let unit = UnitOfWork(catalog: catalog, living: living) { service in
+                    service.scope == .process || living.contains { $0 === service } ? document(service.name) : nil
+                }
                 let locator = unit.locator(parent: process)
                 return try withExtendedLifetime(locator) {
                     let place = ServicePlace(locator: locator, name: service.name)
-                    let output = try timed(command, of: service.name) { try body(place, input) }
+                    let output = try timed(command.name, of: service.name) { try body(place, input) }
                     return CommandResult(output: output, changes: try unit.changes())
                 }
             }

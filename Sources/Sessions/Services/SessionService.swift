@@ -48,6 +48,9 @@ public protocol SessionService: AnyObject, SendableMetatype {
     /// What clients, flows and transactions can call.
     static var commands: [Command<Self>] { get }
 
+    /// What the service does when something happens to its instance.
+    static var hooks: Hooks<Self> { get }
+
     /// The state, committed when the unit of work ends.
     var state: State { get set }
 
@@ -66,6 +69,8 @@ extension SessionService {
     public static var isUserBound: Bool { false }
     /// None.
     public static var commands: [Command<Self>] { [] }
+    /// None.
+    public static var hooks: Hooks<Self> { Hooks() }
 }
 
 extension ServiceLocator {

@@ -13,6 +13,9 @@ package struct ExpiryQuery: Sendable {
     /// By how much a session's absolute expiry is later than its creation; nil when no session has to end for a new
     /// one.
     package var sheddingLifetime: Int64?
+    /// Is told of each session that would be ended, which then stays: a caller that has to read them first ends them.
+    /// It is quick, and any thread may call it.
+    package var onOverdue: (@Sendable (SessionID) -> Void)?
 
     package init(
         now: Int64, idleTimeout: Int64, retention: Int64, limit: Int, isInUse: @escaping @Sendable (SessionID) -> Bool

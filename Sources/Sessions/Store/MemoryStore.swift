@@ -146,7 +146,13 @@ package final class MemoryStore: PromptStore {
         let overdue = stored.filter { query.end(of: $0) <= query.now && !query.isInUse($0.record.id) }
             .prefix(query.limit)
         var count = 0
-        for session in overdue where try await end(session.record.id) { count += 1 }
+        for id in overdue.map(\.record.id) {
+            if let tell = query.onOverdue {
+                tell(id)
+            } else if try await end(id) {
+                count += 1
+            }
+        }
         let candidates = stored.compactMap { session -> Shedding.Candidate? in
             let record = session.record
             guard query.end(of: session) > query.now, !query.isInUse(record.id) else { return nil }

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 extension Session {
     /// Does one operation on one service without a locator, as most writes do.
@@ -57,6 +58,7 @@ extension Session {
             try write(tree, operation.service, owned, to: &pending)
             return nil
         }
+        try create(operation, by: caller, on: &pending)
         if operation.service.isKeptOtherwise {
             // Checks the operation before journeys are given up for it.
             var trial = pending
@@ -66,6 +68,20 @@ extension Session {
         try pending.perform(operation, by: caller, limit: limit)
         try followUser(operation.service, on: &pending)
         return nil
+    }
+
+    /// Whether the operation makes an instance of the session, and the service has a hook for that.
+    private func isFirstUse(_ operation: ServiceOperation, on pending: PendingState) -> Bool {
+        operation.service.hooks.create != nil && operation.action.isWrite && !pending.isLive(operation.service)
+    }
+
+    private func create(
+        _ operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
+    ) throws(SessionError) {
+        guard isFirstUse(operation, on: pending) else { return }
+        // What the caller may not do makes none.
+        try pending.check(operation, by: caller)
+        try environment.create(operation.service, on: &pending)
     }
 
     /// A coordinator of a journey.
@@ -94,6 +110,7 @@ extension Session {
             _ id: String?, in pending: inout PendingState, _ environment: SessionEnvironment
         ) throws(SessionError) {
             guard let id, settled.insert(id).inserted else { return }
+            if !environment.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
             var work = try JourneyWork(on: pending, environment)
             // A journey that cannot go on keeps what it has.
             do {
@@ -101,6 +118,13 @@ extension Session {
                 if let entry = work.kept[id] { try work.advance(entry) }
             } catch {
                 return forget()
+            }
+            do {
+                if let entry = work.kept[id] { try work.createOwned(of: entry) }
+            } catch is JourneyRefusal {
+                return forget()
+            } catch {
+                throw SessionError(thrown: error, by: work.coordinator.name)
             }
             if work.pending.isRecordChanged { pending = work.pending }
             self.work = work
@@ -191,6 +215,11 @@ extension Session {
                             WrittenTree(tree: $0, service: service, owner: owned, lastWrite: index)
                         }
                         return
+                    }
+                    if isFirstUse(operation, on: pending) {
+                        try write(&trees, to: &pending)
+                        try create(operation, by: caller, on: &pending)
+                        journeys.forget()
                     }
                     // Services that clients only read can decide which other instances live, see `followUser`.
                     if operation.action.isWrite, !service.isReadOnly {

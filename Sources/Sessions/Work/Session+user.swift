@@ -30,6 +30,7 @@ extension Session {
     ///
     /// - Parameter service: stays, too.
     func leaveUser(on pending: inout PendingState, except service: RegisteredService? = nil) throws(SessionError) {
+        environment.runSignedOut(on: &pending)
         // Journeys that cannot be read stay as they are.
         if var work = try? JourneyWork(on: pending, environment), !work.kept.entries.isEmpty {
             try work.abandonJourneysOfUser()

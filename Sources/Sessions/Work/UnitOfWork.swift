@@ -38,16 +38,27 @@ package final class UnitOfWork: ServiceObserver {
         }
     }
 
-    /// The state for the object of a service: the committed one, or the default when there is none or when the
-    /// instance with the committed state was cleared or removed.
-    package func state(named name: String) throws(SessionError) -> ServiceState {
-        let service = try catalog.service(named: name)
-        let isRenewed = states.withLock { $0.contains { $0.service === service && $0.isRenewed } }
-        var document = service.default
-        if !isRenewed, let committed = try start(service) { document = committed }
-        let state = ServiceState(of: service, document: document)
-        states.withLock { $0.append(state) }
-        return state
+    /// Makes the object of a service for a locator.
+    ///
+    /// - Parameter body: gets the state: the committed one, or the default when there is none or when the instance with
+    ///   the committed state was cleared or removed. Also whether the instance is new.
+    static func make<Object>(
+        _ name: String, _ resolver: borrowing ServiceResolver,
+        _ body: (_ state: ServiceState, _ isNew: Bool) throws -> Object
+    ) throws -> Object {
+        let unit = try resolver.resolve(key)
+        let service = try unit.catalog.service(named: name)
+        let former = unit.states.withLock { $0.filter { $0.service === service } }
+        let committed = former.contains(where: \.isRenewed) ? nil : try unit.start(service)
+        let isNew = former.last?.isRemoved ?? (committed == nil && !unit.living.contains { $0 === service })
+        let state = ServiceState(of: service, document: committed ?? service.default)
+        unit.states.withLock { $0.append(state) }
+        do {
+            return try body(state, isNew)
+        } catch {
+            unit.states.withLock { $0.removeAll { $0 === state } }
+            throw error
+        }
     }
 
     /// A locator over this unit of work, in which everything lives that lives when it begins, in the same order.

@@ -382,7 +382,12 @@ extension RedisStore {
             // Other servers may know of later uses. So no session counts as never used.
             let lastUsedAt = min(usedAt, Self.never) + settings.useLag
             if min(lastUsedAt + query.idleTimeout, head.expiresAt) + query.retention <= query.now {
-                if !query.isInUse(id) { overdue.append(Ending(id, revision, head: head, usedAt: used)) }
+                guard !query.isInUse(id) else { continue }
+                if let tell = query.onOverdue {
+                    tell(id)
+                } else {
+                    overdue.append(Ending(id, revision, head: head, usedAt: used))
+                }
             } else if let candidate = query.candidate(
                 id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, hasUser: reply[2].text != nil),
                 !query.isInUse(id)

@@ -120,7 +120,7 @@ private struct Shop: ServiceDocuments {
 
     func call(
         _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         guard let id = input?[member: "id"]?.string, let count = input?[member: "count"]?.int, id == "tea" else {
             throw CommandRefusal([JSONViolation(pointer: "/id", detail: "There is no beer.")])

@@ -128,7 +128,7 @@ struct CommandTests {
     @Test("services without commands refuse every call")
     func none() {
         #expect(throws: CommandRefusal([JSONViolation(pointer: "", detail: "has no command \"add\"")])) {
-            try Guests().call("add", of: "guest", with: nil) { _ in nil }
+            try Guests().call("add", of: "guest", with: nil, reading: { _ in nil }, isLive: { _ in nil })
         }
     }
 

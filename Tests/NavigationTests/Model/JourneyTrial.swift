@@ -449,7 +449,7 @@ private struct FlagServices: ServiceDocuments {
 
     func call(
         _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         guard let flag = input?[member: "flag"]?.string, let was = document(service)?[member: flag]?.bool,
             let state = Self.setting(flag, !was, in: document(service))

@@ -75,7 +75,7 @@ struct TestServices: ServiceDocuments {
 
     func call(
         _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?
+        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         try CartCommands.run("\(service)/\(command)", with: input, reading: document)
     }

@@ -261,7 +261,7 @@ struct CommandTests {
     func slow() async throws {
         try await call("empty")
         try await call("think")
-        #expect(fixture.slow.names == ["cart/think"])
+        #expect(fixture.notes.slow == ["cart/think"])
     }
 
     @Test("there are several services of a type, each with its own instance")

@@ -11,7 +11,7 @@ struct SessionsFixture {
     let sessions: Sessions
     let clock: ManualClock
     let store: any SessionStore
-    let slow: SlowCommands
+    let notes = ServiceNotes()
 
     static let declarations = [
         ServiceDeclaration(
@@ -36,12 +36,11 @@ struct SessionsFixture {
         // The cart in Swift has the name of one of the declared services.
         let catalog = try ServiceCatalog(
             declarations: added == nil ? Self.declarations : [], adding: added ?? SwiftServices())
-        slow = SlowCommands()
         sessions = Sessions(
             settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(),
             journeys: JourneySettings(
                 engine: FlowEngine(catalog: try Self.load(flows, with: catalog), orphans: orphans), mainFlow: mainFlow,
-                maxJourneys: maxJourneys), noteSlow: slow.note)
+                maxJourneys: maxJourneys), note: notes.note)
     }
 
     private static func load(_ flows: [String], with services: ServiceCatalog) throws -> FlowCatalog {
@@ -84,13 +83,21 @@ struct SessionsFixture {
     }
 }
 
-/// Writes down which commands took long.
-final class SlowCommands: Sendable {
-    private let recorded = Mutex<[String]>([])
+/// Writes down what the log would say of the code of services.
+final class ServiceNotes: Sendable {
+    private let recorded = Mutex<(slow: [String], failed: [String])>(([], []))
 
-    var names: [String] { recorded.withLock(\.self) }
+    var slow: [String] { recorded.withLock(\.slow) }
+    var failed: [String] { recorded.withLock(\.failed) }
 
-    @Sendable func note(_ slow: SlowCommand) { recorded.withLock { $0.append("\(slow.service)/\(slow.command)") } }
+    @Sendable func note(_ note: ServiceNote) {
+        recorded.withLock { recorded in
+            switch note {
+            case .slow(let service, let command, _): recorded.slow.append("\(service)/\(command)")
+            case .failed(let service, let hook, _): recorded.failed.append("\(service)/\(hook)")
+            }
+        }
+    }
 }
 
 /// Watches a session from now on, and writes down what it is told.

@@ -182,7 +182,12 @@ struct SessionReader {
             let candidate = query.candidate(
                 id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, hasUser: row.int64(5) != 0)
             guard isOver || candidate != nil, !query.isInUse(id) else { return .sound }
-            if isOver { sessions.append((key, usedAt)) } else if let candidate { candidates.append(candidate) }
+            switch candidate {
+            case _ where isOver && query.onOverdue != nil: query.onOverdue?(id)
+            case _ where isOver: sessions.append((key, usedAt))
+            case let candidate?: candidates.append(candidate)
+            case nil: break
+            }
             return .sound
         }
         return Overdue(sessions: sessions, candidates: candidates, looked: walk.rows, last: walk.last)

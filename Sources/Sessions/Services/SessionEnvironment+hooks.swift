@@ -1,0 +1,207 @@
+import Navigation
+import Synchronization
+
+extension SessionEnvironment {
+    /// Makes the instance of a service that has a hook for that.
+    ///
+    /// - Parameter journey: makes that of the coordinator that owns the service; nil for the session's.
+    func create(
+        _ service: RegisteredService, inJourney journey: String? = nil, on pending: inout PendingState
+    ) throws(SessionError) {
+        guard let create = service.hooks.create else { return }
+        do {
+            try run(create, "created", of: service, on: &pending, inJourney: journey)
+        } catch {
+            let error = SessionError(thrown: error, by: service.name)
+            // It was not a command that was called.
+            guard case .refused(let refusal) = error else { throw error }
+            throw .serviceFailed(service: service.name, reason: "'created' refused: \(refusal)")
+        }
+    }
+
+    /// Makes the session's instances that journeys may use and that have a hook for that.
+    ///
+    /// - Returns: whether there were any to make.
+    @discardableResult
+    func createForJourneys(on pending: inout PendingState) throws(SessionError) -> Bool {
+        let missing = createdForJourneys.filter { !pending.isLive($0) }
+        for service in missing where !pending.isLive(service) { try create(service, on: &pending) }
+        return !missing.isEmpty
+    }
+
+    /// The user of the session leaves.
+    func runSignedOut(on pending: inout PendingState) {
+        guard catalog.hasSignedOut, pending.details.userID != nil else { return }
+        for instance in pending.living.instances.reversed() {
+            let service = catalog.services[Int(instance.service)]
+            if let hook = service.hooks.signedOut { runUnhindered(hook, "signedOut", of: service, on: &pending) }
+        }
+    }
+
+    /// The session has ended, by this process.
+    ///
+    /// - Parameter record: as it was committed last.
+    func runEnded(_ record: SessionRecord) {
+        guard catalog.hasEnded else { return }
+        let last = PendingState(base: record, unwritten: [], catalog: catalog, now: clock.now())
+        for instance in last.living.instances.reversed() {
+            let service = catalog.services[Int(instance.service)]
+            guard let hook = service.hooks.ended else { continue }
+            var scratch = last
+            runUnhindered(hook, "ended", of: service, on: &scratch)
+        }
+    }
+
+    /// Ends a session in the store.
+    ///
+    /// - Parameters:
+    ///   - standing: see ``SessionStore/end(_:as:)``.
+    ///   - last: is set if a hook needs the last state and other processes may have committed it.
+    /// - Returns: whether the store had it.
+    func end(
+        _ id: SessionID, as standing: SessionStanding?, _ last: inout SessionRecord?
+    ) async throws(StoreError) -> Bool {
+        guard catalog.hasEnded, isShared, standing == nil else { return try await store.end(id, as: standing) }
+        for _ in 0..<settings.maxConflictRetries {
+            // One that cannot be read ends as well.
+            guard let stored = try? await store.load(id) else { break }
+            last = stored.record
+            do { return try await store.end(id, as: stored.standing) } catch .conflict {} catch { throw error }
+        }
+        return try await store.end(id)
+    }
+
+    /// Ends the sessions that a query finds, each after it was read, because a hook needs its last state.
+    func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+        guard catalog.hasEnded else { return try await store.endExpired(query) }
+        let overdue = Mutex<[SessionID]>([])
+        var search = query
+        search.onOverdue = { id in overdue.withLock { $0.append(id) } }
+        let seen = try await store.endExpired(search)
+        let count = await withTaskGroup(of: Bool.self) { group in
+            for id in overdue.withLock(\.self) {
+                group.addTask { (try? await self.endOverdue(id, query)) ?? false }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        return ExpiredSessions(count: count, looked: seen.looked, candidates: seen.candidates)
+    }
+
+    private func endOverdue(_ id: SessionID, _ query: ExpiryQuery) async throws(StoreError) -> Bool {
+        let stored: StoredSession
+        do throws(StoreError) {
+            guard let found = try await store.load(id) else { return false }
+            stored = found
+        } catch {
+            guard case .damaged = error else { throw error }
+            return try await store.end(id)
+        }
+        guard query.end(of: stored) <= query.now, !query.isInUse(id),
+            try await store.end(id, as: stored.standing)
+        else { return false }
+        runEnded(stored.record)
+        return true
+    }
+
+    private func run(
+        _ hook: ServiceHooks.Hook, _ name: String, of service: RegisteredService, on pending: inout PendingState,
+        inJourney journey: String? = nil
+    ) throws {
+        try withLocator(on: &pending, inJourney: journey) { locator in
+            try timed(name, of: service.name) { try hook(ServicePlace(locator: locator, name: service.name)) }
+        }
+    }
+
+    /// Runs a hook whose failure stops nothing.
+    private func runUnhindered(
+        _ hook: ServiceHooks.Hook, _ name: String, of service: RegisteredService, on pending: inout PendingState
+    ) {
+        var changed = pending
+        do {
+            try run(hook, name, of: service, on: &changed)
+            try changed.checkSize(limit: settings.maxSessionSize)
+            pending = changed
+        } catch {
+            let error = SessionError(thrown: error, by: service.name)
+            note(.failed(service: service.name, hook: name, reason: String(reflecting: error)))
+        }
+    }
+
+    /// Runs code of a service, and notes when it takes long.
+    ///
+    /// - Parameter name: of the command or hook.
+    func timed<Result>(_ name: String, of service: String, _ body: () throws -> Result) rethrows -> Result {
+        let begin = ServiceNote.clock
+        defer {
+            let duration = ServiceNote.clock - begin
+            if duration >= ServiceNote.limit { note(.slow(service: service, command: name, duration)) }
+        }
+        return try body()
+    }
+}
+
+extension Session {
+    /// The same as ``document(of:)`` for callers that can wait: of a service that has a hook for the first use, what
+    /// that has made.
+    nonisolated(nonsending) package func createdDocument(
+        of service: RegisteredService
+    ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
+        while isFirstUse(of: service) {
+            try await transact { [environment] pending in
+                if !pending.isLive(service) { try environment.create(service, on: &pending) }
+            }
+        }
+        return try document(of: service)
+    }
+
+    /// Whether reading the service has to run its hook first: see ``createdDocument(of:)``.
+    package func isFirstUse(of service: RegisteredService) -> Bool {
+        guard service.hooks.create != nil else { return false }
+        return (try? pendingState())?.isLive(service) == false
+    }
+}
+
+extension JourneyWork {
+    /// Makes what the coordinators of a journey own and has a hook for that.
+    ///
+    /// - Returns: the journey then.
+    @discardableResult
+    mutating func createOwned(of entry: KeptJourney) throws -> KeptJourney {
+        let id = entry.journey.id
+        let missing = missingOwned(in: id)
+        guard !missing.isEmpty else { return entry }
+        var changed = pending
+        for service in missing { try environment.create(service, inJourney: id, on: &changed) }
+        try begin(on: changed)
+        // What a coordinator owns lives from its first write on.
+        for service in missingOwned(in: id) {
+            guard let owner = try owner(of: service, in: id) else { continue }
+            try setOwned(service, of: owner, in: id, to: service.default)
+        }
+        // To standing rules it is as if it had been written from outside.
+        if let created = kept[id] { try advance(created) }
+        return kept[id] ?? entry
+    }
+
+    /// Those that it has to make, as the topmost coordinator sees them.
+    func missingOwned(in id: String) -> [RegisteredService] {
+        guard environment.catalog.hasCreated, let journey = kept[id]?.journey, journey.isActive else { return [] }
+        let owners = engine.owners(in: journey)
+        return owners.levels.reversed().flatMap { level in
+            level.names.compactMap { environment.catalog[$0] }.filter { service in
+                service.hooks.create != nil && owners.level(of: service.name)?.coordinator == level.coordinator
+                    && owned(service, by: level.coordinator, in: id) == nil
+            }
+        }
+    }
+}
+
+extension FlowCatalog {
+    /// The services with a hook for their first use that a flow uses as the session's.
+    func named(_ services: ServiceCatalog) -> [RegisteredService] {
+        let names = flows.map { FlowUses($0).names.subtracting($0.ownership.services) }
+        return services.services.filter { service in
+            service.hooks.create != nil && names.contains { $0.contains(service.name) }
+        }
+    }
+}
