@@ -1,6 +1,7 @@
 import JSONDocument
-import Sessions
 import Testing
+
+@testable import Sessions
 
 /// Random operations on a few sessions, compared after each with a model that is as simple as can be.
 @Suite struct ModelTests {
@@ -145,7 +146,8 @@ import Testing
             #expect(status.isLive == (model.services[name] != nil), comment)
             #expect(status.etag.revision == model.services[name]?.etag ?? 0, comment)
             guard status.isLive else { continue }
-            let count = try view.resolve(DocumentService.key(name)).document[member: "count"]?.int
+            let service = try session.environment.catalog.service(named: name)
+            let count = try JSONDocument(parsing: view.document(of: service).bytes)[member: "count"]?.int
             #expect(count == model.services[name]?.count, comment)
         }
     }

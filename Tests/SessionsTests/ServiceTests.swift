@@ -26,7 +26,7 @@ import Testing
 
     @Test("the default quotation has a text and an author")
     func quote() async throws {
-        let quote = try await fixture.session().view().resolve(QuoteService.key)
+        let quote = try await fixture.session().view().state(of: QuoteService.self)
         #expect(!quote.text.isEmpty && !quote.author.isEmpty)
     }
 
@@ -243,8 +243,8 @@ import Testing
                 for (number, session) in all {
                     group.addTask {
                         try await session.update { locator in
-                            let profile = try locator.resolve(ProfileService.key)
-                            profile.name += "\(number),"
+                            let profile = try locator.resolve(ProfileService.self)
+                            profile.state.name += "\(number),"
                             try locator.resolve(DocumentService.key("mail")).document = ["round": .init(round)]
                         }
                     }
@@ -253,7 +253,7 @@ import Testing
             try await group.waitForAll()
         }
         for (number, session) in all {
-            let name = try session.view().resolve(ProfileService.key).name
+            let name = try session.view().state(of: ProfileService.self).name
             #expect(name == String(repeating: "\(number),", count: 5))
         }
     }

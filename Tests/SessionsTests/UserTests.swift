@@ -1,6 +1,7 @@
 import JSONDocument
-import Sessions
 import Testing
+
+@testable import Sessions
 
 @Suite struct UserTests {
     private let fixture: SessionsFixture
@@ -23,8 +24,11 @@ import Testing
         fixture.clock.advance(60_000)
         for token in [oldest, old] { #expect(try await !fixture.isAuthenticated(token)) }
         #expect(try await fixture.isAuthenticated(fresh))
-        let user = try session.view().resolve(UserService.key)
-        #expect(user.id == "ada" && user.state["authenticated"] == true)
+        await #expect(throws: SessionError.readOnly(service: "user")) {
+            try await session.update { try $0.resolve(UserService.self).state.id = "bob" }
+        }
+        let user = try session.view().state(of: UserService.self)
+        #expect(user.id == "ada" && user.authenticated)
     }
 
     @Test("signing out removes what is bound to the user, and leaves the rest")
@@ -36,7 +40,7 @@ import Testing
         try await fixture.sessions.detachUser(from: session)
         #expect(try fixture.status("mail", session)?.isLive == false)
         #expect(try fixture.get("user", session).document[member: "authenticated"] == false)
-        #expect(try session.view().resolve(ProfileService.key).name == "Ada")
+        #expect(try session.view().state(of: ProfileService.self).name == "Ada")
         #expect(try session.view().summary.userID == nil)
         #expect(try await fixture.sessions.sessions(ofUser: "ada").isEmpty)
         #expect(try await fixture.isAuthenticated(token))
@@ -90,9 +94,9 @@ import Testing
         try await fixture.perform(.put(["inbox": 1]), on: "mail", session)
         try await session.removeAllServices()
         #expect(try fixture.status("mail", session)?.isLive == false)
-        #expect(try session.view().resolve(UserService.key).id == "ada")
+        #expect(try session.view().state(of: UserService.self).id == "ada")
         try await session.removeAllServices(by: .admin)
-        #expect(try session.view().resolve(UserService.key).id == nil)
+        #expect(try session.view().state(of: UserService.self).id == nil)
     }
 
     @Test("user ids and claims have their limits")

@@ -13,11 +13,11 @@ import Testing
         let fixture = try SessionsFixture()
         let session = try await fixture.session()
         try await session.update { locator in
-            let profile = try locator.resolve(ProfileService.key)
-            profile.name = "Ada"
-            profile.email = "ada@example.org"
-            profile.email = nil
-            profile.attributes = ["theme": "dark"]
+            let profile = try locator.resolve(ProfileService.self)
+            profile.state.name = "Ada"
+            profile.state.email = "ada@example.org"
+            profile.state.email = nil
+            profile.state.attributes = ["theme": "dark"]
             try locator.resolve(DocumentService.key("counter")).document = ["count": 7]
         }
         let expected: JSONDocument = ["name": "Ada", "email": nil, "locale": nil, "attributes": ["theme": "dark"]]
@@ -30,7 +30,7 @@ import Testing
     func onlyLooking() async throws {
         let fixture = try SessionsFixture()
         let session = try await fixture.session()
-        let name = try await session.update { try $0.resolve(ProfileService.key).name }
+        let name = try await session.update { try $0.resolve(ProfileService.self).state.name }
         #expect(name == "")
         #expect(try session.view().summary.revision == 1)
         #expect(try fixture.status("profile", session)?.isLive == true)
@@ -42,7 +42,7 @@ import Testing
         let session = try await fixture.session()
         await #expect(throws: Mishap.self) {
             try await session.update { locator in
-                try locator.resolve(ProfileService.key).name = "Ada"
+                try locator.resolve(ProfileService.self).state.name = "Ada"
                 throw Mishap()
             }
         }
@@ -56,7 +56,7 @@ import Testing
         let session = try await fixture.session()
         await #expect(throws: SessionError.self) {
             try await session.update { locator in
-                try locator.resolve(ProfileService.key).name = "Ada"
+                try locator.resolve(ProfileService.self).state.name = "Ada"
                 try locator.resolve(DocumentService.key("counter")).document = ["count": "many"]
             }
         }
@@ -73,12 +73,12 @@ import Testing
         try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
         try await session.update { locator in
             #expect(locator.existing(counter) != nil)
-            #expect(locator.existing(QuoteService.key) == nil)
-            try locator.clear(ProfileService.key)
+            #expect(locator.existing(ServiceInstance<QuoteService>.key(nil)) == nil)
+            try locator.clear(ServiceInstance<ProfileService>.key(nil))
             locator.remove(counter)
         }
         #expect(try fixture.get("profile", session).etag.revision == 4)
-        #expect(try session.view().resolve(ProfileService.key).name == "")
+        #expect(try session.view().state(of: ProfileService.self).name == "")
         #expect(try fixture.status("counter", session)?.isLive == false)
         try await fixture.perform(.put(["count": 5]), on: "counter", session)
         try await session.update { locator in
@@ -141,7 +141,7 @@ import Testing
         await #expect(throws: SessionError.contention) {
             try await session.update { locator in
                 attempts.add(1, ordering: .relaxed)
-                try locator.resolve(ProfileService.key).name = "Ada"
+                try locator.resolve(ProfileService.self).state.name = "Ada"
             }
         }
         #expect(attempts.load(ordering: .relaxed) == 4)
@@ -370,9 +370,9 @@ import Testing
         let sessions = Sessions(catalog: try ServiceCatalog(adding: added), store: MemoryStore())
         let (session, _) = try await sessions.create()
         try await session.update { locator in
-            try locator.resolve(ProfileService.key).name = try locator.resolve(greeting)
+            try locator.resolve(ProfileService.self).state.name = try locator.resolve(greeting)
         }
-        #expect(try session.view().resolve(ProfileService.key).name == "Hello")
+        #expect(try session.view().state(of: ProfileService.self).name == "Hello")
         #expect(sessions.environment.process.existing(greeting) == "Hello")
         await #expect(throws: ServiceLocatorError.self) {
             try await session.update { try $0.resolve(DocumentService.key("nothing")).document }

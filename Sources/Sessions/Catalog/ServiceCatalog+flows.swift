@@ -4,7 +4,7 @@ extension ServiceCatalog {
     /// The services that flows are checked against. The coordinator is left out: a flow that read the journeys would
     /// read itself.
     package var directory: ServiceDirectory {
-        ServiceDirectory(services.filter { $0.name != CoordinatorService.key.name }.map(\.entry))
+        ServiceDirectory(services.filter { $0.name != CoordinatorService.name }.map(\.entry))
     }
 }
 

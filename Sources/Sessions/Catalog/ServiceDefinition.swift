@@ -4,16 +4,26 @@ import ServiceLocator
 /// A service before the catalogue is frozen: what it is, and its Swift type.
 package struct ServiceDefinition: Sendable {
     package let name: String
+    /// Services of one kind with different names are separate instances.
     package let kind: String
+    /// JSON Schema, draft 7.
     package let schema: JSONDocument
+    /// The state of a new or cleared instance.
     package let `default`: JSONDocument
+    /// Whether each session has an instance, or the process one for all.
     let scope: ServiceScope
     let lifetime: Int64?
     let concurrency: ServiceConcurrency
     let isUserBound: Bool
+    /// Whether clients of the public listener can only read it.
     package let isReadOnly: Bool
+    /// Whether actions of flows and the code of other services can write it.
     package let isOpenToFlows: Bool
+    /// Whether a written state may leave members out that the schema requires: it then gets those of the default. A
+    /// client can write the members it knows, and null in a merge patch, which removes a member, puts it back to its
+    /// default.
     package let completesFromDefault: Bool
+    /// How the state is sent; `nil` to send it as it is kept.
     let presentation: ServicePresentation?
     /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
     package let isOwnable: Bool
@@ -55,43 +65,30 @@ package struct ServiceDefinition: Sendable {
         self.register = register
     }
 
-    /// - Parameters:
-    ///   - key: the service's name and type.
-    ///   - kind: services of one kind with different names are separate instances.
-    ///   - schema: JSON Schema, draft 7.
-    ///   - default: the state of a new or cleared instance.
-    ///   - scope: whether each session has an instance, or the process one for all.
-    ///   - isReadOnly: whether clients of the public listener can only read it.
-    ///   - isOpenToFlows: whether actions of flows can write it; `nil` for the same as clients.
-    ///   - completesFromDefault: whether a written state may leave members out that the schema requires: it then gets
-    ///     those of the default. A client can write the members it knows, and null in a merge patch, which removes a
-    ///     member, puts it back to its default.
-    ///   - presentation: how the state is sent; `nil` to send it as it is kept.
-    package init<Instance: DocumentBackedService>(
-        _ key: ServiceKey<Instance>, kind: String, schema: JSONDocument, default: JSONDocument,
+    /// A service that is its document.
+    init(
+        document name: String, kind: String, schema: JSONDocument, default: JSONDocument,
         scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
-        isUserBound: Bool = false,
-        isReadOnly: Bool = false, isOpenToFlows: Bool? = nil, completesFromDefault: Bool = false,
-        presentation: ServicePresentation? = nil
+        isUserBound: Bool = false, isReadOnly: Bool, isOpenToFlows: Bool, presentation: ServicePresentation? = nil,
+        isOwnable: Bool
     ) {
         self.init(
-            name: key.name, kind: kind, schema: schema, default: `default`, scope: scope, lifetime: lifetime,
-            concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly,
-            isOpenToFlows: isOpenToFlows ?? !isReadOnly, completesFromDefault: completesFromDefault,
-            presentation: presentation, isOwnable: Instance.self == DocumentService.self && scope == .session,
+            name: name, kind: kind, schema: schema, default: `default`, scope: scope, lifetime: lifetime,
+            concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly, isOpenToFlows: isOpenToFlows,
+            completesFromDefault: false, presentation: presentation, isOwnable: isOwnable,
             register: { builder in
-                builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
-                    try UnitOfWork.make(key.name, resolver) { state, _ in Instance(state: state) }
+                builder.register(DocumentService.key(name), needs: [UnitOfWork.key.erased]) { resolver in
+                    try UnitOfWork.make(name, resolver) { state, _ in DocumentService(state: state) }
                 }
             })
     }
 
     package init(_ declaration: ServiceDeclaration) {
         self.init(
-            DocumentService.key(declaration.name), kind: "document", schema: declaration.schema,
-            default: declaration.default, scope: declaration.scope, lifetime: declaration.lifetime,
-            concurrency: declaration.concurrency, isUserBound: declaration.isUserBound,
+            document: declaration.name, kind: "document", schema: declaration.schema, default: declaration.default,
+            scope: declaration.scope, lifetime: declaration.lifetime, concurrency: declaration.concurrency,
+            isUserBound: declaration.isUserBound,
             isReadOnly: declaration.isReadOnly || declaration.scope == .process,
-            isOpenToFlows: declaration.scope == .session)
+            isOpenToFlows: declaration.scope == .session, isOwnable: declaration.scope == .session)
     }
 }

@@ -17,7 +17,7 @@ extension Sessions {
                 InvalidInput(pointer: "/user_id", detail: "A user id has 1 to \(settings.maxUserID) bytes.")
             ])
         }
-        let user = try catalog.service(named: UserService.key.name)
+        let user = try catalog.service(named: UserService.name)
         let document = UserService.document(userID: userID, claims: claims)
         let bytes = try user.bytes(of: document, limit: settings.maxDocumentSize)
         await userTurns.take(userID)

@@ -54,7 +54,7 @@ extension Sessions {
     private func forEachSession(
         _ body: (KeptJourneys, SessionRecord, _ now: Int64) -> Void
     ) async throws(SessionError) -> Bool {
-        guard let coordinator = catalog[CoordinatorService.key.name] else { return true }
+        guard let coordinator = catalog[CoordinatorService.name] else { return true }
         var next: SessionID?
         var isComplete = true
         repeat {

@@ -141,7 +141,7 @@ package struct ArchivedSession: Sendable {
         _ line: inout ArchiveMembers, _ services: [ServiceDocument], _ environment: SessionEnvironment
     ) -> String? {
         let userID = line.member("user_id")
-        let service = environment.catalog[UserService.key.name]
+        let service = environment.catalog[UserService.name]
         let state = service.flatMap { service in services.first { $0.service == service.index } }
             .flatMap { try? JSONDocument(parsing: $0.bytes) }
         let named = state?[member: "authenticated"]?.bool == true ? state?[member: "id"]?.string : nil
@@ -157,7 +157,7 @@ package struct ArchivedSession: Sendable {
     private static func flows(
         _ line: inout ArchiveMembers, _ services: [ServiceDocument], _ environment: SessionEnvironment
     ) -> [UsedFlow] {
-        guard let coordinator = environment.catalog[CoordinatorService.key.name],
+        guard let coordinator = environment.catalog[CoordinatorService.name],
             let document = services.first(where: { $0.service == coordinator.index })
         else { return [] }
         let place = line.member("services")?.elements?.firstIndex { $0[member: "name"]?.string == coordinator.name }

@@ -61,7 +61,7 @@ final class SessionEnvironment: Sendable {
         self.journeys = journeys
         self.note = note
         createdForJourneys = catalog.hasCreated ? journeys.engine.catalog.named(catalog) : []
-        coordinatorService = catalog[CoordinatorService.key.name]
+        coordinatorService = catalog[CoordinatorService.name]
     }
 
     /// The service that keeps the journeys.
@@ -69,7 +69,7 @@ final class SessionEnvironment: Sendable {
     /// - Throws: ``SessionError/notRegistered(service:)`` when the catalogue has none.
     var coordinator: RegisteredService {
         get throws(SessionError) {
-            guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.key.name) }
+            guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.name) }
             return coordinatorService
         }
     }

@@ -1,10 +1,16 @@
 import JSONDocument
 
-/// A value of Swift that is one value of JSON.
+/// A value of Swift that is one value of JSON, or a document that is kept as it is.
 protocol JSONScalar {
     init?(in document: JSONDocument)
     /// - Throws: `EncodingError` when JSON has no such value.
     func document(at path: [any CodingKey]) throws -> JSONDocument
+}
+
+extension JSONDocument: JSONScalar {
+    init?(in document: JSONDocument) { self = document }
+
+    func document(at path: [any CodingKey]) -> JSONDocument { self }
 }
 
 extension Bool: JSONScalar {

@@ -6,6 +6,31 @@ extension ServiceDefinition {
     ///
     /// - Parameter name: which of several services of the type; `nil` for ``SessionService/name``.
     package init<Object: SessionService>(_ type: Object.Type, named name: String? = nil) {
+        self.init(
+            type, named: name, isOpenToFlows: true, completesFromDefault: true, isOwnable: true,
+            misfit: { document in
+                do throws(InvalidInput) {
+                    _ = try TypedJSON.decode(Object.State.self, document)
+                    return nil
+                } catch {
+                    return error
+                }
+            })
+    }
+
+    /// One whose schema says all about its state, so that a write need not decode it.
+    init<Object: SessionService>(
+        builtIn type: Object.Type, named name: String? = nil, completesFromDefault: Bool = false
+    ) {
+        self.init(
+            type, named: name, isOpenToFlows: !Object.isReadOnly, completesFromDefault: completesFromDefault,
+            isOwnable: false, misfit: nil)
+    }
+
+    private init<Object: SessionService>(
+        _ type: Object.Type, named name: String?, isOpenToFlows: Bool, completesFromDefault: Bool, isOwnable: Bool,
+        misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
+    ) {
         let key = ServiceInstance<Object>.key(name)
         let hooks = Object.hooks
         var problems: [String] = []
@@ -21,17 +46,11 @@ extension ServiceDefinition {
         }
         self.init(
             name: key.name, kind: Object.name, schema: Object.schema ?? initial.shape, default: initial,
-            isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly, isOpenToFlows: true,
-            completesFromDefault: true, isOwnable: true, commands: Object.commands.map(\.declaration),
+            isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly, isOpenToFlows: isOpenToFlows,
+            completesFromDefault: completesFromDefault, isOwnable: isOwnable,
+            commands: Object.commands.map(\.declaration),
             hooks: ServiceHooks(hooks),
-            misfit: { document in
-                do throws(InvalidInput) {
-                    _ = try TypedJSON.decode(Object.State.self, document)
-                    return nil
-                } catch {
-                    return error
-                }
-            },
+            misfit: misfit,
             problems: problems,
             register: { builder in
                 builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in

@@ -31,22 +31,6 @@ package final class ServiceState: Sendable {
         set { content.withLock { ($0.document, $0.change) = (newValue, .written) } }
     }
 
-    /// A member of the document; `nil` when there is no such member. Setting `nil` removes the member.
-    package subscript(name: String) -> JSONDocument? {
-        get { document[member: name] }
-        set {
-            content.withLock { content in
-                // Not a merge patch: that can neither set a member to null nor replace one object by another.
-                var members = (content.document.members ?? []).filter { !$0.name.isExactly(name) }
-                if let newValue { members.append((name: name, value: newValue)) }
-                (content.document, content.change) = (JSONDocument(members: members), .written)
-            }
-        }
-    }
-
-    /// A member that is a string.
-    package subscript(string name: String) -> String? { self[name]?.string }
-
     /// Resets the state to the default.
     package func clear() {
         content.withLock { ($0.document, $0.change) = (service.default, .cleared) }

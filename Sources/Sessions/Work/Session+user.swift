@@ -8,7 +8,7 @@ extension Session {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` when no session can belong to such a user.
     func followUser(_ service: RegisteredService, on pending: inout PendingState) throws(SessionError) {
-        guard service.name == UserService.key.name else { return }
+        guard service.name == UserService.name else { return }
         let kept = pending.document(of: service)
         // Nothing has changed it, so the session still belongs to the same user.
         if kept?.isDamaged == true { return }

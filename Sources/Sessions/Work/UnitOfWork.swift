@@ -87,18 +87,16 @@ package final class UnitOfWork: ServiceObserver {
 
     /// The services that were used, with what has become of them.
     ///
-    /// - Throws: ``SessionError/readOnly(service:)`` when one of the process was changed.
+    /// - Throws: ``SessionError/readOnly(service:)`` when one was changed that others write.
     private func outcomes() throws(SessionError) -> [(
         service: RegisteredService, document: JSONDocument, ServiceState.Change
     )] {
         var outcomes: [(service: RegisteredService, document: JSONDocument, ServiceState.Change)] = []
         for state in states.withLock({ $0 }) {
             let outcome = try state.outcome()
-            if state.service.scope == .session {
-                outcomes.append((state.service, outcome.document, outcome.change))
-            } else if outcome.change != .none {
-                throw .readOnly(service: state.service.name)
-            }
+            // Who is signed in, where journeys stand, and what is of the process, is not changed from here.
+            if outcome.change != .none, !state.service.isOpenToFlows { throw .readOnly(service: state.service.name) }
+            if state.service.scope == .session { outcomes.append((state.service, outcome.document, outcome.change)) }
         }
         return outcomes
     }

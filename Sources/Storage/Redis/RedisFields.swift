@@ -17,7 +17,7 @@ struct RedisFields: Sendable {
 
     static let (plain, sealed): (UInt8, UInt8) = (1, 2)
     /// What `SessionStore.sessions(ofUser:)` reads.
-    static let listed = ["r", "u", "o", "h", "s:\(UserService.key.name)"]
+    static let listed = ["r", "u", "o", "h", "s:\(UserService.name)"]
 
     private enum Flag {
         static let cookie: UInt8 = 1

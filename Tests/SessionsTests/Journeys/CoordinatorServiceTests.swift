@@ -42,12 +42,17 @@ struct CoordinatorServiceTests {
     func resolved() async throws {
         let fixture = try SessionsFixture(flows: [Flows.wizard], mainFlow: "wizard")
         let session = try await fixture.session()
-        #expect(try await session.update { try $0.resolve(CoordinatorService.key).journeys.isEmpty })
+        let key = DocumentService.key(CoordinatorService.name)
+        #expect(try await session.update { try $0.resolve(key).document } == ["journeys": []])
         _ = try await session.journey("main")
         let screens = try await session.update { locator in
-            try locator.resolve(CoordinatorService.key).journeys.map(\.top?.state)
+            try KeptJourneys(reading: locator.resolve(key).document.serialized()).journeys.map(\.top?.state)
         }
         #expect(screens == ["start"] && session.revision == 2)
+        // From there the journeys are not written.
+        await #expect(throws: SessionError.readOnly(service: "coordinator")) {
+            try await session.update { try $0.resolve(key).document = ["journeys": []] }
+        }
     }
 
     @Test("clients only read it, and an admin does not write it either")

@@ -45,7 +45,7 @@ struct OwnedServiceTests {
             #expect(try parent.resolve(Self.counter).document == ["count": 5])
             #expect(try locator.resolve(Self.cart) === parent.resolve(Self.cart))
             try parent.resolve(Self.cart).document = ["items": [1]]
-            try locator.resolve(ProfileService.key).name = "Ada"
+            try locator.resolve(ProfileService.self).state.name = "Ada"
             let ofSession = try #require(parent.parent)
             #expect(try ofSession.resolve(Self.counter).document == ["count": 0])
         }

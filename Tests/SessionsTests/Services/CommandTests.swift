@@ -344,7 +344,7 @@ struct CommandTests {
         ) {
             try await call("order")
         }
-        try await session.update { try $0.resolve(ProfileService.key).name = "Ada" }
+        try await session.update { try $0.resolve(ProfileService.self).state.name = "Ada" }
         for _ in 0..<2 {
             await #expect(throws: ServiceLocatorError.self) {
                 try await session.update {

@@ -151,10 +151,9 @@ extension SessionRegistry {
 }
 
 extension SessionView {
-    /// A service of Swift over the last committed document. Changes to it affect only this object.
-    func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws -> Service {
-        let service = try session.environment.catalog.service(named: key.name)
-        let bytes = try document(of: service).bytes
-        return Service(state: ServiceState(of: service, document: try JSONDocument(parsing: bytes)))
+    /// The last committed state of a service of Swift.
+    func state<Object: SessionService>(of type: Object.Type) throws -> Object.State {
+        let service = try session.environment.catalog.service(named: Object.name)
+        return try service.decode(Object.State.self, try JSONDocument(parsing: try document(of: service).bytes))
     }
 }

@@ -7,13 +7,13 @@ import ServiceLocator
 /// ```swift
 /// let soup = try services.resolve(DocumentService.key("menu")).document[member: "soup"]?.string
 /// ```
-public final class DocumentService: DocumentBackedService {
+public final class DocumentService: Service {
     /// - Parameter name: as in the file.
     public static func key(_ name: String) -> ServiceKey<DocumentService> { ServiceKey(name) }
 
-    package let state: ServiceState
+    private let state: ServiceState
 
-    package init(state: ServiceState) { self.state = state }
+    init(state: ServiceState) { self.state = state }
 
     /// The document. What is set is checked when the unit of work ends, against the schema of the file; a document of
     /// the process is refused then.

@@ -1,34 +1,44 @@
 import JSONDocument
 import ServiceLocator
 
-/// The user attached to the session. Clients can only read it: the back end that signs users in writes it.
-package final class UserService: DocumentBackedService {
-    package static let key = ServiceKey("user", of: UserService.self)
+/// The user attached to the session. Others can only read it: the back end that signs users in writes it.
+public final class UserService: SessionService {
+    public struct State: Codable, Sendable {
+        public internal(set) var id: String?
+        public internal(set) var authenticated = false
+        /// What the back end knows of the user, by name.
+        public internal(set) var claims = JSONDocument.emptyObject
 
-    package let state: ServiceState
+        /// With null for no user.
+        public func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: CodingKeys.self)
+            try members.encode(id, forKey: .id)
+            try members.encode(authenticated, forKey: .authenticated)
+            try members.encode(claims, forKey: .claims)
+        }
+    }
 
-    package init(state: ServiceState) { self.state = state }
+    public static let name = "user"
+    public static let initial = State()
+    public static let schema: JSONDocument? = [
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["id", "authenticated", "claims"],
+        "properties": [
+            "id": ["type": ["string", "null"], "minLength": 1, "maxLength": 256],
+            "authenticated": ["type": "boolean"],
+            "claims": ["type": "object", "maxProperties": 128],
+        ],
+    ]
+    public static let isReadOnly = true
+    public static let isUserBound = true
 
-    package var id: String? { state[string: "id"] }
-    package var claims: JSONDocument { state["claims"] ?? .emptyObject }
+    public var state: State
+
+    public init(state: State, services: borrowing ServiceResolver) { self.state = state }
 
     /// The state while `userID` is attached.
     static func document(userID: String, claims: JSONDocument) -> JSONDocument {
         ["id": JSONDocument(userID), "authenticated": true, "claims": claims]
     }
-
-    static let definition = ServiceDefinition(
-        key, kind: "user",
-        schema: [
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["id", "authenticated", "claims"],
-            "properties": [
-                "id": ["type": ["string", "null"], "minLength": 1, "maxLength": 256],
-                "authenticated": ["type": "boolean"],
-                "claims": ["type": "object", "maxProperties": 128],
-            ],
-        ],
-        default: ["id": nil, "authenticated": false, "claims": .emptyObject],
-        isUserBound: true, isReadOnly: true)
 }

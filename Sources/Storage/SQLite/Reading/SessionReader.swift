@@ -109,7 +109,7 @@ struct SessionReader {
         var found: [StoredSession] = []
         for key in keys {
             do throws(SQLiteError) {
-                guard let session = try session(key: key, only: UserService.key.name), session.record.userID == userID
+                guard let session = try session(key: key, only: UserService.name), session.record.userID == userID
                 else { continue }
                 found.append(session)
             } catch  where error.isDamage {}
