@@ -104,16 +104,20 @@ package final class Basket: SessionService {
     ]
     package static let hooks = Hooks<Basket>(
         created: { basket in basket.state.items = ["bag"] },
-        signedOut: { basket in basket.visit.state.log.append("left \(basket.state.items.count)") },
+        signedOut: { basket in
+            basket.visit.state.log.append("\(basket.user.state.id ?? "") left \(basket.state.items.count)")
+        },
         ended: { basket in basket.ledger.note("basket \(basket.state.items.count)") })
 
     package var state: State
     private let visit: Visit
+    private let user: UserService
     private let ledger: Ledger
 
     package init(state: State, services: borrowing ServiceResolver) throws {
         self.state = state
         visit = try services.resolve(Visit.self)
+        user = try services.resolve(UserService.self)
         ledger = try services.resolve(Ledger.key)
     }
 }

@@ -250,7 +250,7 @@ struct HookTests {
         #expect(try session.summary().revision == revision + 1)
         #expect(try fixture.status("basket", session)?.isLive == false)
         // The newest first.
-        #expect(try await get().document[member: "log"] == ["left 2", "signed out"])
+        #expect(try await get().document[member: "log"] == ["ada left 2", "signed out"])
         try await fixture.sessions.detachUser(from: session)
         #expect(try session.summary().revision == revision + 1)
         _ = try await fixture.sessions.attachUser("ada", to: session)
@@ -274,7 +274,7 @@ struct HookTests {
         #expect(session.identity.userID == nil)
         #expect(try fixture.status("basket", session)?.isLive == false)
         // What the other one has done is kept.
-        #expect(try await get().document == ["number": 1, "note": "new ", "log": ["left 2"]])
+        #expect(try await get().document == ["number": 1, "note": "new ", "log": ["ada left 2"]])
         #expect(fixture.notes.failed == ["visit/signedOut"])
     }
 
