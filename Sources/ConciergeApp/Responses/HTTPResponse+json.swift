@@ -94,7 +94,7 @@ extension HTTPRequest {
 
     /// The response, without its body if the client prefers that.
     func minimized(_ response: consuming HTTPResponse) -> HTTPResponse {
-        guard response.status == .ok, prefersMinimal else { return response }
+        guard response.status == .ok, prefersMinimal else { return consume response }
         response.status = .noContent
         response.body = []
         if !response.fields.replace(.state, with: .minimizedState) {

@@ -90,7 +90,7 @@ extension FlowEngine {
     /// none.
     package func changedVersion(under journey: Journey) -> (flow: String, version: Int)? {
         for frame in journey.frames {
-            guard let place = journey.place(of: frame.coordinator) else { continue }
+            guard let place = journey.coordinators.place(of: frame.coordinator) else { continue }
             let coordinator = journey.coordinators[place]
             guard let flow = catalog.flow(coordinator.flow, version: coordinator.version) else { continue }
             if flow.screen(of: frame) == nil { return (coordinator.flow, coordinator.version) }
@@ -195,7 +195,7 @@ extension StepRun {
     mutating func migrate(_ moves: [VersionMove]) throws(JourneyRefusal) {
         for move in moves {
             guard let newest = move.hops.last?.flow,
-                let place = journey.place(of: move.coordinator)
+                let place = journey.coordinators.place(of: move.coordinator)
             else { continue }
             let old = journey.coordinators[place].version
             journey.coordinators[place].version = newest.version

@@ -1,7 +1,7 @@
 /// The result of a step. Store ``journey`` and apply ``changes``, both or neither.
 public struct Step: Sendable {
     /// The journey after the step.
-    public let journey: Journey
+    public package(set) var journey: Journey
     /// The changes of services, in order. A service that was removed and then written is in the list twice.
     public let changes: [ServiceChange]
     /// What the step did, in order, for logs and tools.

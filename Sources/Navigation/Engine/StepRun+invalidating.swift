@@ -29,7 +29,7 @@ extension StepRun {
             for place in values.indices {
                 let (coordinator, rule, before) = values[place]
                 // A flow that has ended has no say any more.
-                guard journey.place(of: coordinator) != nil else { continue }
+                guard journey.coordinators.place(of: coordinator) != nil else { continue }
                 let scope = try scope(of: coordinator)
                 let now = scope.present(at: rule.key)
                 guard now != before else { continue }

@@ -78,7 +78,8 @@ extension StepRun {
                 }
                 return true
             case .task(let task):
-                try begin(task, on: frame(of: state, in: flow, coordinator), by: verb, of: coordinator)
+                let frame = frame(of: state, in: flow, coordinator)
+                try begin(task, on: frame, by: verb, of: coordinator)
                 return true
             case .choice(let branches):
                 guard let taken = try choose(branches, of: coordinator) else {
@@ -104,7 +105,7 @@ extension StepRun {
     }
 
     /// A frame of a screen, not on the stack yet.
-    func frame(of state: Int, in flow: FlowDefinition, _ coordinator: Int) -> Frame {
+    mutating func frame(of state: Int, in flow: FlowDefinition, _ coordinator: Int) -> Frame {
         var frame = Frame(coordinator: coordinator, state: flow.states[state].id, presentation: .push)
         frame.knownPlace = Int32(clamping: state)
         return frame
@@ -118,7 +119,7 @@ extension StepRun {
         return try frames.move(
             by: verb, to: target, isUncovered: isUncovered,
             isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) }
-        ).map(leavingTask)
+        ).map { leavingTask($0) }
     }
 
     /// Moves the stack by a verb: to a frame, or with nil back.

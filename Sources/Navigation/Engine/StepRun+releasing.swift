@@ -41,13 +41,13 @@ extension StepRun {
         var last = (id: -1, place: 0)
         for frame in journey.frames {
             if frame.coordinator != last.id {
-                last = (frame.coordinator, journey.place(of: frame.coordinator) ?? 0)
+                last = (frame.coordinator, journey.coordinators.place(of: frame.coordinator) ?? 0)
             }
             alive[last.place] = true
         }
         for place in journey.coordinators.indices.reversed() where alive[place] {
             guard let parent = journey.coordinators[place].parent else { continue }
-            if let parent = journey.place(of: parent) { alive[parent] = true }
+            if let parent = journey.coordinators.place(of: parent) { alive[parent] = true }
         }
         return alive.lastIndex(of: false)
     }

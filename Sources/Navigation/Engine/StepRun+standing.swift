@@ -63,7 +63,7 @@ extension StepRun {
                 }
                 own = []
             }
-            guard let place = journey.place(of: coordinator) else { break }
+            guard let place = journey.coordinators.place(of: coordinator) else { break }
             next = journey.coordinators[place].parent
             if next != nil { state = journey.coordinators[place].startedBy ?? "" }
         }

@@ -10,7 +10,7 @@ extension FlowEngine {
     func isOnTask(_ journey: Journey) -> Bool { topTask(of: journey) != nil }
 
     private func topTask(of journey: Journey) -> TaskState? {
-        guard let top = journey.frames.last, let place = journey.place(of: top.coordinator),
+        guard let top = journey.frames.last, let place = journey.coordinators.place(of: top.coordinator),
             let flow = catalog.flow(of: journey.coordinators, at: place), let state = flow.place(of: top)
         else { return nil }
         return flow.states[state].task
@@ -97,7 +97,7 @@ extension StepRun {
     }
 
     /// A move of the stack that leaves the frame of a task, if that is on top: what would be put on it takes its place.
-    func leavingTask(_ move: StackMove<Int>) -> StackMove<Int> {
+    mutating func leavingTask(_ move: StackMove<Int>) -> StackMove<Int> {
         guard journey.task != nil, let top = journey.frames.top, move.landing == top else { return move }
         let below = journey.frames.below(top)
         guard let presentation = move.presentation else { return .uncover(below) }

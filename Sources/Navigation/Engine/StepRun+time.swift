@@ -13,7 +13,7 @@ extension StepRun {
         for place in journey.coordinators.indices {
             // In a statement of its own: a mutating call inside another call on the run would copy the run.
             let timeout = try flow(of: journey.coordinators[place].id).timeout
-            due = earlier(due, deadline(of: journey.coordinators[place].startedAt, timeout))
+            due = earlier(due, timeout.deadline(from: journey.coordinators[place].startedAt, movedAt: journey.movedAt))
             if place == 0 { journey.expiresAt = due }
         }
         journey.dueAt = earlier(due, try screenDeadline())
@@ -23,10 +23,11 @@ extension StepRun {
     mutating func catchUp(to moment: Int64) throws(JourneyRefusal) {
         for _ in 0..<Self.maximumTimeouts {
             guard journey.isActive, let root = journey.coordinators.first else { return }
-            let end = deadline(of: root.startedAt, try flow(of: root.id).timeout)
+            let end = try flow(of: root.id).timeout.deadline(from: root.startedAt, movedAt: journey.movedAt)
             var child: (id: Int, at: Int64)?
             for other in journey.coordinators.dropFirst() {
-                guard let at = deadline(of: other.startedAt, try flow(of: other.id).timeout) else { continue }
+                let timeout = try flow(of: other.id).timeout
+                guard let at = timeout.deadline(from: other.startedAt, movedAt: journey.movedAt) else { continue }
                 if at < child?.at ?? .max { child = (other.id, at) }
             }
             let screen = try screenDeadline()
@@ -44,12 +45,6 @@ extension StepRun {
         }
         now = moment
         journey.enteredAt = moment
-    }
-
-    private func deadline(of start: Int64, _ timeout: FlowTimeout) -> Int64? {
-        earlier(
-            timeout.total.map { start.later(by: $0) },
-            timeout.idle.map { journey.movedAt.later(by: $0) })
     }
 
     private mutating func screenDeadline() throws(JourneyRefusal) -> Int64? {
@@ -83,6 +78,13 @@ extension StepRun {
         guard transition.guard.map({ scope.test($0) == .holds }) ?? true else { return }
         try take(transition, of: top.coordinator)
         try arrive()
+    }
+}
+
+extension FlowTimeout {
+    /// When it is due for what began at a time, in a journey that moved last at another.
+    fileprivate func deadline(from start: Int64, movedAt: Int64) -> Int64? {
+        earlier(total.map { start.later(by: $0) }, idle.map { movedAt.later(by: $0) })
     }
 }
 

@@ -84,7 +84,7 @@ extension StepRun {
 
     /// The flow that a coordinator runs.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        guard let place = journey.place(of: coordinator) else {
+        guard let place = journey.coordinators.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
         guard let flow = engine.catalog.flow(of: journey.coordinators, at: place) else {
@@ -108,7 +108,7 @@ extension StepRun {
     /// - Parameter params: of the frame that is looked at.
     mutating func scope(of coordinator: Int, with params: JSONDocument?) throws(JourneyRefusal) -> DataScope {
         let flow = try flow(of: coordinator)
-        let input = journey.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
+        let input = journey.coordinators.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
         return DataScope(
             flow: flow, services: services, owners: try owners(of: coordinator), event: event, input: input,
             output: output, frame: params, now: now)
@@ -117,8 +117,9 @@ extension StepRun {
     /// Which services the coordinators own that a coordinator sees: its own ones first.
     mutating func owners(of coordinator: Int) throws(JourneyRefusal) -> ServiceOwners {
         var owners = ServiceOwners()
+        guard engine.catalog.ownsServices else { return owners }
         var next: Int? = coordinator
-        while let id = next, let place = journey.place(of: id) {
+        while let id = next, let place = journey.coordinators.place(of: id) {
             let flow = try flow(of: id)
             let names = flow.ownership.services
             if !names.isEmpty { owners.levels.append(.init(coordinator: id, flow: flow.id, names: names)) }
@@ -134,7 +135,7 @@ extension StepRun {
     }
 
     /// The step that ``conclude()`` ended.
-    func step() -> Step {
+    consuming func step() -> Step {
         Step(
             journey: journey, changes: services.changes, trace: trace, patches: patches, memory: services.memory)
     }

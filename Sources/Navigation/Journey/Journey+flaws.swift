@@ -48,7 +48,7 @@ extension Journey {
         for (place, service) in owned.enumerated() {
             let isFirst = !owned[..<place].contains { $0.service == service.service }
             let isTimely = [service.createdAt, service.updatedAt].allSatisfy { (0...Self.latest).contains($0) }
-            guard isFirst, isTimely, self.place(of: service.coordinator) != nil else {
+            guard isFirst, isTimely, coordinators.place(of: service.coordinator) != nil else {
                 return JourneyFlaw(
                     pointer: "/own/\(place)", detail: "must be the one of its name of a coordinator that is there")
             }

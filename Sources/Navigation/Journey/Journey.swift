@@ -69,13 +69,7 @@ extension Journey {
     }
 
     /// The coordinator of that id.
-    public func coordinator(_ id: Int) -> Coordinator? { place(of: id).map { coordinators[$0] } }
-
-    /// The index of a coordinator in ``coordinators``.
-    func place(of coordinator: Int) -> Int? {
-        for place in coordinators.indices where coordinators[place].id == coordinator { return place }
-        return nil
-    }
+    public func coordinator(_ id: Int) -> Coordinator? { coordinators.place(of: id).map { coordinators[$0] } }
 
     /// The journey with its steps counted on from those of an earlier journey of the same id.
     package func continuing(after step: UInt64) -> Journey {
@@ -84,6 +78,14 @@ extension Journey {
         // What a store has lost may have had a task of the same number.
         journey.task = journey.task?.numbered(journey.step)
         return journey
+    }
+}
+
+extension [Coordinator] {
+    /// The index of a coordinator. On the list, because a call on a journey that is being changed copies the journey.
+    func place(of coordinator: Int) -> Int? {
+        for place in indices where self[place].id == coordinator { return place }
+        return nil
     }
 }
 

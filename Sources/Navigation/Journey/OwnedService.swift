@@ -132,7 +132,7 @@ extension FlowEngine {
     package func owners(in journey: Journey) -> ServiceOwners {
         var owners = ServiceOwners()
         var next = journey.top?.coordinator
-        while let id = next, let place = journey.place(of: id) {
+        while let id = next, let place = journey.coordinators.place(of: id) {
             let names = catalog.flow(of: journey.coordinators, at: place)?.ownership.services ?? []
             if !names.isEmpty {
                 owners.levels.append(

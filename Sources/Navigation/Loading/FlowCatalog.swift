@@ -13,6 +13,9 @@ public final class FlowCatalog: Sendable {
     /// The texts of flows that are written in several languages, by flow; empty when no flow has any.
     public let texts: [String: FlowTexts]
 
+    /// Whether any flow owns services.
+    let ownsServices: Bool
+
     /// The number of states of the largest flow, in which a way takes longest to find.
     public let mostStates: Int
     /// The same of those with a transition that resumes, which finds a way as well; 0 when there is none.
@@ -32,6 +35,7 @@ public final class FlowCatalog: Sendable {
         texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
         firstPlaces = Dictionary(
             self.flows.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        ownsServices = flows.contains { !$0.ownership.services.isEmpty }
         mostStates = flows.map(\.states.count).max() ?? 0
         mostStatesToResume =
             flows.filter { flow in
@@ -99,7 +103,7 @@ public final class FlowCatalog: Sendable {
         // The top screen, and the one that going back usually reaches.
         for place in journey.frames.indices.suffix(2) where journey.frames[place].knownPlace < 0 {
             let frame = journey.frames[place]
-            guard let coordinator = journey.place(of: frame.coordinator) else { continue }
+            guard let coordinator = journey.coordinators.place(of: frame.coordinator) else { continue }
             guard let known = flow(of: journey.coordinators, at: coordinator)?.place(of: frame) else { continue }
             journey.frames[place].knownPlace = Int32(clamping: known)
         }

@@ -201,7 +201,7 @@ extension StepRun {
         }
         for place in journey.coordinators.indices.dropFirst().reversed() {
             let child = journey.coordinators[place]
-            guard let parent = child.parent.flatMap({ journey.place(of: $0) }) else { continue }
+            guard let parent = child.parent.flatMap({ journey.coordinators.place(of: $0) }) else { continue }
             if highest[place].frame > highest[parent].frame {
                 highest[parent] = (highest[place].frame, child.startedBy ?? "")
             }

@@ -40,7 +40,7 @@ extension Sessions {
 
 extension SessionEnvironment {
     /// Versions that running journeys are on after a commit and that the store may not know.
-    func newFlows(in commit: SessionCommit, _ pending: borrowing PendingState) -> [UsedFlow] {
+    func newFlows(in commit: borrowing SessionCommit, _ pending: borrowing PendingState) -> [UsedFlow] {
         guard store.outlivesProcess, let coordinator = try? coordinator,
             commit.changedServices.contains(coordinator.index),
             let document = commit.record.document(of: coordinator.index),

@@ -227,7 +227,7 @@ struct JourneyWork {
     /// - Returns: the journey as it is kept.
     @discardableResult
     private mutating func take(
-        _ step: Step, isByTime: Bool = false, shownAs text: ViewText? = nil
+        _ step: consuming Step, isByTime: Bool = false, shownAs text: ViewText? = nil
     ) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
         guards = step.memory
@@ -237,10 +237,10 @@ struct JourneyWork {
         documents.patched = kept.patched
         let former = kept[step.journey.id]
         let wasRunning = former?.journey.isActive ?? false
-        var journey = step.journey
-        if !journey.owned.isEmpty { journey.stampOwned(revision: pending.revision, at: pending.now) }
-        if !isByTime { journey.isOfUser = pending.hasUser }
-        var entry = kept.keep(KeptJourney(journey))
+        let number = step.journey.step
+        if !step.journey.owned.isEmpty { step.journey.stampOwned(revision: pending.revision, at: pending.now) }
+        if !isByTime { step.journey.isOfUser = pending.hasUser }
+        var entry = kept.keep(KeptJourney(step.journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and
         // what was asked for. So a step is never above twice the revision.
         let floor = 2 * pending.base.details.revisionFloor
@@ -253,7 +253,7 @@ struct JourneyWork {
         }
         try keep()
         // The text says the step that was taken, which may have been raised.
-        if entry.journey.step == step.journey.step { prepared = text }
+        if entry.journey.step == number { prepared = text }
         return try createOwned(of: entry)
     }
 

@@ -5,7 +5,7 @@ import Navigation
 final class KeptJourney: Sendable {
     let journey: Journey
 
-    init(_ journey: Journey) {
+    init(_ journey: consuming Journey) {
         self.journey = journey
     }
 

@@ -18,15 +18,13 @@ extension Session {
         isLong: Bool = false, hasPrecedence: Bool = false, once: Once<Value>? = nil,
         _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
     ) {
-        var pending: PendingState
+        let start: PendingState?
         do {
-            guard let start = try takeTurnAtOnce(isLong: isLong) else {
-                return begin(queued(nil, isLong, hasPrecedence, once, body, done))
-            }
-            pending = start
+            start = try takeTurnAtOnce(isLong: isLong)
         } catch {
             return done(.failure(error))
         }
+        guard var pending = consume start else { return begin(queued(nil, isLong, hasPrecedence, once, body, done)) }
         defer { endTurn() }
         let value: Value
         do {
@@ -34,22 +32,31 @@ extension Session {
         } catch {
             return done(.failure(error))
         }
-        var commit = environment.commit(of: pending)
-        if let commit, environment.promptStore == nil {
+        guard var commit = environment.commit(of: pending) else {
+            adopt(pending, nil, [])
+            return done(.success(value))
+        }
+        guard let store = environment.promptStore else {
             let work = queued(value, isLong, hasPrecedence, once, body, done)
             return submit(work, WorkResult(pending: consume pending, commit), commit)
         }
-        commit?.usedAt = state.withLock { $0.takeUse() }
-        if let commit, let failure = environment.promptStore?.commit(commit) {
+        commit.usedAt = state.withLock { $0.takeUse() }
+        if let failure = store.commit(commit) {
             // It runs again, in the queue, which loads the newer state.
             if case .conflict = failure { return begin(queued(nil, isLong, hasPrecedence, once, body, done)) }
             return done(.failure(self.failure(failure)))
         }
-        let (isFirstMemory, isWatched) = state.withLock { state in
-            (state.adopt(pending, commit?.record, environment), state.isWatched)
-        }
-        announce(pending, commit?.record, commit?.newFlows ?? [], isFirstMemory, isWatched: isWatched)
+        adopt(pending, commit.record, commit.newFlows)
         done(.success(value))
+    }
+
+    /// Makes the result of a unit that met no other visible.
+    @inline(__always)
+    private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow]) {
+        let (isFirstMemory, isWatched) = state.withLock { state in
+            (state.adopt(pending, record, environment), state.isWatched)
+        }
+        announce(pending, record, newFlows, isFirstMemory, isWatched: isWatched)
     }
 
     /// A unit that waits for its turn, or for its commit.
@@ -172,7 +179,7 @@ extension Session {
     /// Tells watchers what has become visible.
     @inline(__always)
     private func announce(
-        _ pending: PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow], _ isFirstMemory: Bool,
+        _ pending: borrowing PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow], _ isFirstMemory: Bool,
         isWatched: Bool
     ) {
         if isFirstMemory { noteMemory(pending.base.id) }

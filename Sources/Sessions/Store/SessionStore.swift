@@ -228,12 +228,16 @@ package struct SessionCommit: Sendable {
     package var usedAt = Int64.min
 
     package init(
-        record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16], changesServicesOnly: Bool = false
+        record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16], changesServicesOnly: Bool = false,
+        tasks: [TaskChange] = [], replays: ReplayChange? = nil, growth: Int = 0
     ) {
         self.record = record
         self.replacedRevision = replacedRevision
         self.changedServices = changedServices
         self.changesServicesOnly = changesServicesOnly
+        self.tasks = tasks
+        self.replays = replays
+        self.growth = growth
     }
 }
 

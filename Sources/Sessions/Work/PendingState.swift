@@ -38,21 +38,6 @@ struct PendingState: Sendable {
         let kind: Kind
     }
 
-    /// - Parameter unwritten: the instances that live and were never written, oldest first.
-    init(
-        base: SessionRecord, unwritten: [ServiceDocument], catalog: ServiceCatalog, now: Int64,
-        memory: JourneyMemory? = nil
-    ) {
-        self.memory = memory
-        self.base = base
-        self.catalog = catalog
-        self.now = now
-        token = base.token
-        for document in base.services { nextBirth = max(nextBirth, document.birth + 1) }
-        for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
-        (living, expired) = base.living(with: unwritten, catalog, now: now)
-    }
-
     /// The revision of the next write.
     var revision: UInt64 { base.highestRevision + 1 }
 
@@ -164,13 +149,28 @@ struct PendingState: Sendable {
         for change in changes where change.kind != .created && !changed.contains(change.service) {
             changed.append(change.service)
         }
-        var commit = SessionCommit(
+        var growth = record.size - base.size + record.replayBytes - base.replayBytes
+        if let changedDetails { growth += changedDetails.writtenBytes - base.details.writtenBytes }
+        return SessionCommit(
             record: record, replacedRevision: base.revision, changedServices: changed,
-            changesServicesOnly: changedDetails == nil && token == base.token)
-        if !taskChanges.isEmpty { commit.tasks = taskChanges }
-        commit.replays = replays?.change
-        commit.growth = record.size - base.size + record.replayBytes - base.replayBytes
-        if let changedDetails { commit.growth += changedDetails.writtenBytes - base.details.writtenBytes }
-        return commit
+            changesServicesOnly: changedDetails == nil && token == base.token, tasks: taskChanges,
+            replays: replays?.change, growth: growth)
+    }
+}
+
+extension PendingState {
+    // Uses the memberwise initializer: a large value that is made member by member is copied once more.
+    /// - Parameter unwritten: the instances that live and were never written, oldest first.
+    init(
+        base: SessionRecord, unwritten: [ServiceDocument], catalog: ServiceCatalog, now: Int64,
+        memory: JourneyMemory? = nil
+    ) {
+        var nextBirth: UInt64 = 0
+        for document in base.services { nextBirth = max(nextBirth, document.birth + 1) }
+        for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
+        let (living, expired) = base.living(with: unwritten, catalog, now: now)
+        self.init(
+            base: base, catalog: catalog, now: now, token: base.token, living: living, memory: memory,
+            expired: expired, nextBirth: nextBirth)
     }
 }

@@ -37,7 +37,7 @@ struct JourneyDressing: Sendable {
         _ response: consuming HTTPResponse, of flow: String, for request: HTTPRequest,
         schemas: [String: JSONDocument]? = nil
     ) -> HTTPResponse {
-        guard !response.body.isEmpty else { return response }
+        guard translates || schemas?.isEmpty == false, !response.body.isEmpty else { return consume response }
         let (body, language) = dress(response.body, of: flow, for: request, schemas: schemas)
         if language == nil, schemas?.isEmpty ?? true { return response }
         response.body = body

@@ -3,12 +3,18 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// The journeys of a caller's session: API, section 5.
-struct JourneyEndpoints: Sendable {
+/// The journeys of a caller's session: API, section 5. A class, because each request keeps it until its response.
+final class JourneyEndpoints: Sendable {
     let caller: SessionCaller
     let dressing: JourneyDressing
     /// Whether the events that a flow's `backend` names are accepted, too.
-    var isFromBackend = false
+    let isFromBackend: Bool
+
+    init(caller: SessionCaller, dressing: JourneyDressing, isFromBackend: Bool = false) {
+        self.caller = caller
+        self.dressing = dressing
+        self.isFromBackend = isFromBackend
+    }
 
     /// The place of `{id}` among the parameters of its routes.
     private static let idParameter = 1
@@ -49,7 +55,7 @@ struct JourneyEndpoints: Sendable {
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
         do {
-            let response = UnitResponse(to: request) { (started: (JourneyForm, isNew: Bool)) in
+            let response = UnitResponse(to: request) { [self] (started: (JourneyForm, isNew: Bool)) in
                 started.isNew ? created(request, started.0, in: session) : moved(request, started.0)
             }
             return try response.of(
@@ -64,7 +70,7 @@ struct JourneyEndpoints: Sendable {
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let includesSchemas = try Self.includesSchemas(request)
         if let wait = ChangeWait(request) {
-            return .task {
+            return .task { [self] in
                 let token = try caller.presentedToken(of: request).digest
                 return .response(
                     try await wait.respond(session, token: token) {
@@ -76,7 +82,7 @@ struct JourneyEndpoints: Sendable {
             }
         }
         if includesSchemas {
-            return .task {
+            return .task { [self] in
                 let form = try await session.journeyForm(id(of: request))
                 return .response(try counted(request, form.text, schemas: form.schemas, in: session))
             }
@@ -87,7 +93,7 @@ struct JourneyEndpoints: Sendable {
         if let shown {
             return .response(try counted(request, shown, in: session))
         }
-        return .task {
+        return .task { [self] in
             .response(try counted(request, try await session.journey(id(of: request)), in: session))
         }
     }
@@ -129,12 +135,12 @@ struct JourneyEndpoints: Sendable {
         let (event, data, step) = try event(of: request)
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
-        let response = UnitResponse(to: request) { (form: JourneyForm) in moved(request, form) }
-        return .deferred { responder in
+        let response = UnitResponse(to: request) { [self] (form: JourneyForm) in moved(request, form) }
+        return .deferred { [self] responder in
             session.send(
                 event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
                 withSchemas: includesSchemas, once: response.once,
-                then: responder.completion { form in
+                then: responder.completion { [self] form in
                     do {
                         return try response.of(form.get())
                     } catch {
@@ -151,7 +157,7 @@ struct JourneyEndpoints: Sendable {
         let condition = try Conditions.ofWrite(request, ofJourney: true)
         let includesSchemas = try Self.includesSchemas(request)
         do {
-            let response = UnitResponse(to: request) { (moved: (JourneyForm, path: [String])) in
+            let response = UnitResponse(to: request) { [self] (moved: (JourneyForm, path: [String])) in
                 navigated(request, moved.0, path: moved.path)
             }
             return try response.of(
