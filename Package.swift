@@ -105,7 +105,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("mimalloc")]),
         // Not named as its product is: where file systems ignore case, it would be the library.
         .executableTarget(name: "ConciergeProgram", dependencies: ["Concierge"]),
-        .executableTarget(name: "Shop", dependencies: ["Concierge"], path: "Examples/Shop/Sources/Shop"),
+        // The second is for the build alone, which does not notice changes behind what the first exports.
+        .executableTarget(name: "Shop", dependencies: ["Concierge", "Sessions"], path: "Examples/Shop/Sources/Shop"),
 
         // Tests. Those that start the program start its release build, which `make test` makes: no dependency can say so.
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),

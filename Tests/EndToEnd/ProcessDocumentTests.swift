@@ -183,7 +183,7 @@ struct ProcessDocumentTests {
         }
     }
 
-    @Test("a stream that is resumed tells of all that were written: which of them changed meanwhile nobody knows")
+    @Test("a stream that is resumed tells of all of them: which have changed meanwhile nobody knows")
     func resuming() async throws {
         try await Self.withMenu { app in
             let client = try await app.newSession().client
@@ -194,6 +194,11 @@ struct ProcessDocumentTests {
             #expect(changed.name == "service.changed" && changed["service"] == "menu" && changed["etag"]?.string == tag)
             try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
             #expect(try await stream.next()?["service"] == "profile")
+            try await app.admin().send("DELETE", Self.written)
+            #expect(try await stream.next()?.name == "service.removed")
+            let later = try await EventReader.open(client, after: stream.lastID)
+            let removed = try #require(try await later.next())
+            #expect(removed.name == "service.removed" && removed["service"] == "menu" && removed["etag"] == "\"0\"")
         }
     }
 

@@ -15,13 +15,15 @@ struct JourneyWork {
     private(set) var hasActed = false
     /// What the last step came with to be shown, if nothing was done since that is seen in it.
     var prepared: ViewText?
+    /// How often hooks have made what coordinators own.
+    var creations = 0
 
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
         let coordinator = try environment.coordinator
         let kept = try Self.kept(in: pending, coordinator)
         let documents = SessionDocuments(
-            pending.documents, of: pending.catalog, knowing: pending.memory?.documents ?? [], environment)
+            pending.living.instances, of: pending.catalog, knowing: pending.memory?.documents ?? [], environment)
         let guards = pending.memory?.guards ?? GuardMemory()
         // This is the last use, so the value is moved, not copied.
         self.init(

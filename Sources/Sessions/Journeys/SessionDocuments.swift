@@ -9,7 +9,7 @@ final class SessionDocuments: ServiceDocuments {
     let catalog: ServiceCatalog
     /// Where commands run; nil where there is no session that they could change.
     let environment: SessionEnvironment?
-    /// What is kept where the step begins: what has reached the end of its lifetime is gone from it.
+    /// What lives where the step begins, written or not: what has reached the end of its lifetime is gone from it.
     private let start: [ServiceDocument]
     /// Also where the step begins: it sees one state of them.
     let process: ProcessState

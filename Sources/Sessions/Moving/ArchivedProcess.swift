@@ -12,7 +12,9 @@ struct ArchivedProcess: Sendable {
     static func line(_ environment: SessionEnvironment) throws(SessionError) -> [UInt8]? {
         let state = environment.processDocuments.now
         if let failure = state.failure { throw failure }
-        guard let record = state.record, !state.written(environment.catalog).isEmpty else { return nil }
+        guard let record = state.record, record.services.contains(where: { isOfProcess($0, environment) }) else {
+            return nil
+        }
         var json = JSONWriter()
         json.beginObject()
         json.name("scope")
@@ -21,6 +23,10 @@ struct ArchivedProcess: Sendable {
         json.uint(record.revision)
         json.services(of: record, environment)
         return ArchiveLine.seal(json)
+    }
+
+    private static func isOfProcess(_ document: ServiceDocument, _ environment: SessionEnvironment) -> Bool {
+        environment.catalog.services[Int(document.service)].scope == .process
     }
 
     /// Whether a line is one.

@@ -47,7 +47,13 @@ package actor SessionExport {
             part = .sessions
             let environment = sessions.environment
             // An export that goes on has them in its first part.
-            let process = after == nil ? try ArchivedProcess.line(environment) ?? [] : []
+            var process: [UInt8] = []
+            do {
+                if after == nil { process = try ArchivedProcess.line(environment) ?? [] }
+            } catch {
+                // Like a session that cannot be read.
+                skipped += 1
+            }
             digest.add(process)
             return ArchiveHeader.line(
                 program: program, at: environment.timestamp(environment.clock.now()), sessions: sessions.registry.total,

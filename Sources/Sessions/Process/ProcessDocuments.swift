@@ -49,9 +49,28 @@ final class ProcessDocuments: Sendable {
     /// Whether the store has the session.
     var isStored: Bool { stage.withLock { if case .open = $0 { true } else { false } } }
 
-    func open(_ session: Session) { stage.withLock { $0 = .open(session) } }
+    /// Takes the session of the documents, unless there is one already.
+    ///
+    /// - Returns: the one that there is, and whether it is the first.
+    func open(_ session: Session) -> (session: Session, isFirst: Bool) {
+        stage.withLock { stage in
+            guard case .open(let former) = stage else {
+                stage = .open(session)
+                return (session, true)
+            }
+            if !former.state.withLock(\.isEnded) { return (former, false) }
+            stage = .open(session)
+            return (session, false)
+        }
+    }
 
-    func fail(_ error: SessionError) { stage.withLock { $0 = .failed(error) } }
+    /// Those that were read before stay.
+    func fail(_ error: SessionError) {
+        stage.withLock { stage in
+            if case .open = stage { return }
+            stage = .failed(error)
+        }
+    }
 
     /// The session refers to what this belongs to.
     func close() {
@@ -104,10 +123,12 @@ struct ProcessState: Sendable {
         return record?.document(of: service.index)
     }
 
-    /// What a client may not know that has been away: every document that was written.
-    func written(_ catalog: ServiceCatalog) -> [SessionChange] {
+    /// What a client may not know that has been away: how each document is.
+    func all(_ catalog: ServiceCatalog) -> [SessionChange] {
         guard let record else { return [] }
-        return catalog.services.compactMap { $0.scope == .process ? record.change(of: $0, since: nil) : nil }
+        return catalog.services.filter { $0.scope == .process }.map { service in
+            record.change(of: service, since: nil) ?? .serviceRemoved(name: service.name)
+        }
     }
 }
 

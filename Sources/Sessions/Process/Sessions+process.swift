@@ -11,25 +11,19 @@ extension Sessions {
             if !environment.isShared { return session }
             if try await session.catchUp() { return session }
         }
-        guard let session = try await openProcessDocuments() else {
-            throw .serviceFailed(service: "", reason: "The catalogue has no documents of the process.")
-        }
-        return session
+        if let session = try await openProcessDocuments() { return session }
+        return try await makeProcessDocuments()
     }
 
-    /// Reads the documents of the process, or makes a place for them if the catalogue has any. Until then all have
-    /// their defaults.
+    /// Reads the documents of the process. Until then all have their defaults.
+    ///
+    /// - Returns: `nil` when there are none: the first who writes makes a place for them.
     @discardableResult
     package func openProcessDocuments() async throws(SessionError) -> Session? {
         let generation = environment.generation
-        let former = environment.processDocuments.now.record
         do throws(StoreError) {
-            guard let stored = try await environment.store.load(SessionID.process) else {
-                return environment.processDocuments.areDeclared ? try await makeProcessDocuments(after: former) : nil
-            }
-            // It was counted with the others when the store was opened.
-            if former == nil { registry.giveBack(1) }
-            return open(stored, generation)
+            guard let stored = try await environment.store.load(.process) else { return nil }
+            return open(stored, generation, isCounted: true)
         } catch {
             let error = SessionError(error)
             if case .damaged = error { environment.processDocuments.fail(error) }
@@ -37,30 +31,41 @@ extension Sessions {
         }
     }
 
-    private func makeProcessDocuments(after former: SessionRecord?) async throws(StoreError) -> Session {
-        let id = SessionID.process
-        // If the store has lost them, no entity tag comes back.
+    private func makeProcessDocuments() async throws(SessionError) -> Session {
+        // If the store has lost them, this server still knows what they were.
+        let former = environment.processDocuments.now.record
+        let now = environment.clock.now()
+        // Where nobody knows, as after a repair or another start with a store in memory, the time is larger than any
+        // revision was: no entity tag comes back.
+        let floor = max(former?.highestRevision ?? 0, UInt64(clamping: environment.clock.wall(at: now)))
         let record = SessionRecord(
-            id: id, token: SessionToken(for: id, random: environment.random).digest,
-            createdAt: environment.clock.now(), expiresAt: ProcessDocuments.never, revision: 1, services: [],
-            details: SessionDetails(revisionFloor: former?.highestRevision ?? 0))
+            id: .process, token: SessionToken(for: .process, random: environment.random).digest, createdAt: now,
+            expiresAt: ProcessDocuments.never, revision: former.map { $0.highestRevision + 1 } ?? 1,
+            services: former?.services ?? [], details: SessionDetails(revisionFloor: floor))
         let new = StoredSession(record: record, lastUsedAt: ProcessDocuments.never)
         let generation = environment.generation
-        do {
-            try await environment.store.create(new)
-            return open(new, generation)
-        } catch .conflict {
-            // Another server was quicker.
-            guard let stored = try await environment.store.load(id) else { throw .conflict }
-            return open(stored, generation)
+        do throws(StoreError) {
+            do {
+                try await environment.store.create(new)
+                return open(new, generation, isCounted: false)
+            } catch .conflict {
+                // Somebody else was quicker.
+                guard let stored = try await environment.store.load(.process) else { throw .conflict }
+                return open(stored, generation, isCounted: false)
+            }
+        } catch {
+            throw SessionError(error)
         }
     }
 
-    private func open(_ stored: StoredSession, _ generation: UInt8) -> Session {
-        let session = Session(stored, environment: environment, generation: generation)
+    /// - Parameter isCounted: whether it was counted with the sessions when the store was opened.
+    private func open(_ stored: StoredSession, _ generation: UInt8, isCounted: Bool) -> Session {
+        let new = Session(stored, environment: environment, generation: generation)
         // So that its commits are told to those who watch a session.
-        session.state.withLock { $0.isWatched = true }
-        environment.processDocuments.open(session)
+        new.state.withLock { $0.isWatched = true }
+        let (session, isFirst) = environment.processDocuments.open(new)
+        if session !== new { new.markEnded() }
+        if isFirst, isCounted, !environment.isShared { registry.giveBack(1) }
         environment.tellProcessChanges()
         return session
     }
@@ -68,12 +73,18 @@ extension Sessions {
     /// Takes over what other servers write into the documents of the process, until the task is cancelled. Reads ask
     /// nobody.
     package func runProcessDocuments() async {
-        guard environment.processDocuments.areDeclared else { return }
+        guard environment.processDocuments.areDeclared, environment.isShared else { return }
         while !Task.isCancelled {
             try? await environment.clock.sleep(milliseconds: Self.processInterval)
-            guard environment.isShared else { continue }
-            // What cannot be read now is read next time.
-            _ = try? await processDocuments()
+            do throws(SessionError) {
+                if environment.processDocuments.isStored {
+                    _ = try await processDocuments()
+                } else {
+                    try await openProcessDocuments()
+                }
+            } catch {
+                // What cannot be read now is read next time.
+            }
             environment.tellProcessChanges()
         }
     }

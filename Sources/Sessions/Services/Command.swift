@@ -5,7 +5,7 @@ import ServiceLocator
 ///
 /// ```swift
 /// static let commands: [Command<Cart>] = [
-///     Command("add", input: Item.self) { cart, item in try cart.add(item) },
+///     Command("add", input: Item.self, schema: Item.schema) { cart, item in try cart.add(item) },
 ///     Command("empty") { cart in cart.state = initial },
 ///     Command("pay", input: Card.self, waiting: { context, card in
 ///         let receipt = try await bank.charge(card)
@@ -19,7 +19,8 @@ import ServiceLocator
 /// changes nothing but services. One that has to wait is `waiting`: see ``CommandContext``.
 ///
 /// Each initializer exists with and without an input, and with and without an output. An input without a schema may be
-/// whatever decodes to its type; the schema of an output is for the description of the API alone.
+/// whatever decodes to its type, so numbers need one with bounds: arithmetic that overflows ends the program. The schema
+/// of an output is for the description of the API alone.
 public struct Command<Service: SessionService>: Sendable {
     let declaration: CommandDeclaration
 

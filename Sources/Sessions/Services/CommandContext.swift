@@ -24,7 +24,8 @@ public struct CommandContext<Service: SessionService>: Sendable {
     /// A unit of work: what `body` changes is committed as one, or nothing is when it throws. One that changes nothing
     /// stores nothing, so it is also how to read.
     ///
-    /// The first one of a call is refused when the caller's `If-Match` does not hold.
+    /// The first one of a call is refused when the caller's `If-Match` does not hold. Each is refused when the user who
+    /// was signed in at the call has left meanwhile.
     ///
     /// - Parameter body: gets the service and the locator that has it. It may run more than once, so it changes nothing
     ///   but services.
@@ -41,9 +42,15 @@ final class WaitingCall: Sendable {
     private let command: ServiceCommand
     private let operation: ServiceOperation
     private let caller: ServiceCaller
+    /// Who was signed in when it began.
+    private let userID: String?
     private let state: Mutex<(isFirst: Bool, etag: ServiceETag?)> = Mutex((true, nil))
 
-    init(of command: ServiceCommand, _ operation: ServiceOperation, by caller: ServiceCaller, in session: Session) {
+    init(
+        of command: ServiceCommand, _ operation: ServiceOperation, by caller: ServiceCaller, in session: Session,
+        of userID: String?
+    ) {
+        self.userID = userID
         self.session = session
         self.command = command
         self.operation = operation
@@ -63,7 +70,7 @@ final class WaitingCall: Sendable {
             return state.isFirst
         }
         let (result, etag) = try await session.unit(
-            of: command, operation, by: caller, isChecked: isFirst, body)
+            of: command, operation, by: caller, isChecked: isFirst, whileOf: userID, body)
         state.withLock { $0.etag = etag }
         return result
     }

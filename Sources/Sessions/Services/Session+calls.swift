@@ -33,14 +33,18 @@ extension Session {
 
     /// A unit of work of a command that waits.
     ///
-    /// - Parameter isChecked: whether the operation's condition has to hold.
+    /// - Parameters:
+    ///   - isChecked: whether the operation's condition has to hold.
+    ///   - userID: who was signed in when the command was called; `nil` for nobody.
     /// - Returns: also the entity tag of the service after the unit.
     /// - Throws: what `body` throws, as it is: the command may know what to do about it.
+    ///   ``SessionError/unauthenticated`` when that user has left meanwhile: what is here is another one's.
     nonisolated(nonsending) func unit<Result: Sendable>(
         of command: ServiceCommand, _ operation: ServiceOperation, by caller: ServiceCaller, isChecked: Bool,
-        _ body: @escaping @Sendable (ServicePlace) throws -> Result
+        whileOf userID: String?, _ body: @escaping @Sendable (ServicePlace) throws -> Result
     ) async throws -> (Result, ServiceETag) {
         try await transact { [self] pending in
+            if let userID, pending.details.userID?.isExactly(userID) != true { throw SessionError.unauthenticated }
             var journeys = WrittenJourneys()
             try journeys.settle(operation.journey, in: &pending, environment)
             if isChecked { try check(operation, by: caller, on: pending, &journeys) }
@@ -61,13 +65,13 @@ extension Session {
         let service = operation.service
         try command.check(input)
         // What is refused anyway is refused before the command has begun something elsewhere.
-        let before = try await transact { [self] pending in
+        let (before, userID) = try await transact { [self] pending in
             var journeys = WrittenJourneys()
             try journeys.settle(operation.journey, in: &pending, environment)
             try check(operation, by: caller, on: pending, &journeys)
-            return try outcome(of: operation, on: pending, &journeys)
+            return (try outcome(of: operation, on: pending, &journeys), pending.details.userID)
         }
-        let call = WaitingCall(of: command, operation, by: caller, in: self)
+        let call = WaitingCall(of: command, operation, by: caller, in: self, of: userID)
         do {
             let output = try await body(call, input)
             return .init(service: service, etag: call.etag ?? before.etag, bytes: [], output: output)

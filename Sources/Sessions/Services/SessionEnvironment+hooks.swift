@@ -162,6 +162,9 @@ extension Session {
 }
 
 extension JourneyWork {
+    /// What hooks make may lead the journey on, where others are made.
+    private static let mostCreations = 100
+
     /// Makes what the coordinators of a journey own and has a hook for that.
     ///
     /// - Returns: the journey then.
@@ -170,6 +173,10 @@ extension JourneyWork {
         let id = entry.journey.id
         let missing = missingOwned(in: id)
         guard !missing.isEmpty else { return entry }
+        creations += 1
+        guard creations <= Self.mostCreations else {
+            throw JourneyRefusal.endless(flow: entry.journey.flow, state: entry.journey.top?.state ?? "")
+        }
         var changed = pending
         for service in missing { try environment.create(service, inJourney: id, on: &changed) }
         try begin(on: changed)

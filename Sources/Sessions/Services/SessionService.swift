@@ -9,7 +9,7 @@ import ServiceLocator
 ///     static let name = "cart"
 ///     static let initial = State()
 ///     static let commands: [Command<Cart>] = [
-///         Command("add", input: Item.self) { cart, item in try cart.add(item) }
+///         Command("add", input: Item.self, schema: Item.schema) { cart, item in try cart.add(item) }
 ///     ]
 ///     var state: State
 ///     private let prices: PriceList

@@ -41,8 +41,12 @@ extension JSONDocument {
         switch kind {
         case .null: [:]
         case .bool: ["type": "boolean"]
-        // 0 may be the default of a number with a fraction.
-        case .integer, .double: ["type": "number"]
+        // 0 may be the default of a number with a fraction. Up to here integers are exact everywhere (RFC 8259, 6), and
+        // code can still add to them.
+        case .integer, .double:
+            [
+                "type": "number", "minimum": -9_007_199_254_740_991, "maximum": 9_007_199_254_740_991,
+            ]
         case .string: ["type": "string"]
         case .array: ["type": "array"]
         case .object:

@@ -47,12 +47,12 @@ extension Session {
     }
 
     /// Which documents of the process have changed is not known of the time in which a client was away, so it is told
-    /// of all that were written.
+    /// of all.
     ///
     /// - Parameter point: `nil` for a client that begins.
     private func missedOfProcess(since point: UInt64?) -> WatchedCommit? {
         guard let point else { return nil }
-        let changes = environment.processDocuments.now.written(environment.catalog)
+        let changes = environment.processDocuments.now.all(environment.catalog)
         return changes.isEmpty ? nil : WatchedCommit(revision: point, changes: changes, isLater: true)
     }
 
@@ -74,7 +74,7 @@ extension Session {
             $0.scope == .session && record.document(of: $0.index) == nil
         }
         let changes =
-            environment.processDocuments.now.written(environment.catalog) + pending.sessionChanges(environment)
+            environment.processDocuments.now.all(environment.catalog) + pending.sessionChanges(environment)
             + removed.map { .serviceRemoved(name: $0.name) }
         return WatchedCommit(revision: record.revision, changes: changes, journeyTags: journeyTags(of: changes))
     }

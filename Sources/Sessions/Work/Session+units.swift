@@ -65,8 +65,13 @@ extension Session {
             try trial.perform(operation, by: caller, limit: limit)
             if try giveUpJourneys(on: &pending) { return nil }
         }
-        try pending.perform(operation, by: caller, limit: limit)
-        try followUser(operation.service, on: &pending)
+        guard operation.service.name == UserService.name else {
+            try pending.perform(operation, by: caller, limit: limit)
+            return nil
+        }
+        try followUser(on: &pending) { (pending) throws(SessionError) in
+            try pending.perform(operation, by: caller, limit: limit)
+        }
         return nil
     }
 
@@ -293,12 +298,13 @@ extension Session {
     package func removeAllServices(by caller: ServiceCaller = .client) async throws {
         try await transact { [self] pending in
             let keepsSteps = try caller == .admin && giveUpJourneys(on: &pending)
-            let before = pending
-            pending.removeAll { service in
-                if keepsSteps, service.isKeptOtherwise { return false }
-                return caller == .admin || !service.isReadOnly || before.document(of: service) == nil
+            try followUser(on: &pending) { pending in
+                let before = pending
+                pending.removeAll { service in
+                    if keepsSteps, service.isKeptOtherwise { return false }
+                    return caller == .admin || !service.isReadOnly || before.document(of: service) == nil
+                }
             }
-            for service in pending.catalog.services { try followUser(service, on: &pending) }
         }
     }
 

@@ -6,9 +6,27 @@ extension Session {
     /// an admin can do, the session belongs to the user that it names. What was bound to another user is removed. The
     /// token stays; ``Sessions/attachUser(_:claims:to:)``, which signs a user in, replaces it.
     ///
+    /// - Parameter change: writes the service, among others perhaps. It is done again if hooks have to run before it.
     /// - Throws: ``SessionError/invalid(_:)`` when no session can belong to such a user.
-    func followUser(_ service: RegisteredService, on pending: inout PendingState) throws(SessionError) {
-        guard service.name == UserService.name else { return }
+    func followUser(
+        on pending: inout PendingState, _ change: (inout PendingState) throws(SessionError) -> Void
+    ) throws(SessionError) {
+        guard let service = environment.catalog[UserService.name] else { return try change(&pending) }
+        var changed = pending
+        try change(&changed)
+        try followUser(service, on: &changed)
+        let users = [pending, changed].map { $0.details.userID.map(ExactText.init) }
+        if environment.catalog.hasSignedOut, users[0] != users[1] {
+            // They see who is signed in, and what is still theirs.
+            environment.runSignedOut(on: &pending)
+            changed = pending
+            try change(&changed)
+            try followUser(service, on: &changed)
+        }
+        pending = changed
+    }
+
+    private func followUser(_ service: RegisteredService, on pending: inout PendingState) throws(SessionError) {
         let kept = pending.document(of: service)
         // Nothing has changed it, so the session still belongs to the same user.
         if kept?.isDamaged == true { return }
@@ -21,16 +39,23 @@ extension Session {
         let former = pending.details.userID
         if former == nil, userID == nil { return }
         if let former, let userID, former.isExactly(userID) { return }
-        if former != nil { try leaveUser(on: &pending, except: service) }
+        if former != nil { try removeUser(from: &pending, except: service) }
         pending.details.userID = userID
+    }
+
+    /// Runs the hooks of signing out, then removes what is the attached user's.
+    func leaveUser(on pending: inout PendingState) throws(SessionError) {
+        environment.runSignedOut(on: &pending)
+        try removeUser(from: &pending)
     }
 
     /// Removes what is the attached user's: their journeys are abandoned and forgotten, then the services go that are
     /// bound to a user. What only a guest has moved, and what is bound to the session, stays.
     ///
     /// - Parameter service: stays, too.
-    func leaveUser(on pending: inout PendingState, except service: RegisteredService? = nil) throws(SessionError) {
-        environment.runSignedOut(on: &pending)
+    private func removeUser(
+        from pending: inout PendingState, except service: RegisteredService? = nil
+    ) throws(SessionError) {
         // Journeys that cannot be read stay as they are.
         if var work = try? JourneyWork(on: pending, environment), !work.kept.entries.isEmpty {
             try work.abandonJourneysOfUser()

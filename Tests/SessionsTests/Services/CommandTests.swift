@@ -248,6 +248,21 @@ struct CommandTests {
         #expect(try fixture.get("cart", session).etag == outcome.etag)
     }
 
+    @Test("what a command that waited brings is not the next user's")
+    func waitingForAnother() async throws {
+        _ = try await fixture.sessions.attachUser("ada", to: session)
+        try await call("add", Self.tea)
+        let bank = try fixture.sessions.environment.process.resolve(Bank.key)
+        let (sessions, session) = (fixture.sessions, session)
+        bank.before { _ = try? await sessions.attachUser("eve", to: session) }
+        await #expect(throws: SessionError.unauthenticated) { try await call("pay") }
+        #expect(session.identity.userID == "eve")
+        #expect(try cart[member: "receipt"] == nil)
+        // Who signs in meanwhile takes along what is the session's.
+        try await sessions.detachUser(from: session)
+        #expect(try await call("pay").output == "paid 6")
+    }
+
     @Test("a command that waits is refused before it begins when its input or its condition is wrong")
     func waitingInput() async throws {
         await #expect(throws: SessionError.refused(Refusal("empty_cart", "There is nothing to pay."))) {

@@ -260,6 +260,21 @@ struct HookTests {
             .put(["id": "eve", "authenticated": true, "claims": [:]]), on: "user", session, by: .admin)
         #expect(try await get().document[member: "log"]?.count == 4)
         #expect(session.identity.userID == "eve")
+        // Whoever writes the service, the hooks see who leaves, and what is still theirs.
+        for change in [
+            .put(["id": "bob", "authenticated": true, "claims": [:]]), .clear,
+            .put(["id": "ada", "authenticated": true, "claims": [:]]), .remove,
+        ] as [ServiceOperation.Action] {
+            _ = try await session.call(call("add", "cup", on: "basket"))
+            let leaving = session.identity.userID ?? ""
+            try await fixture.perform(change, on: "user", session, by: .admin)
+            let log = try await get().document[member: "log"]
+            if !leaving.isEmpty {
+                let last = log?.elements?.suffix(2).compactMap(\.string) ?? []
+                #expect(last.first?.hasPrefix("\(leaving) left ") == true && last.last == "signed out")
+            }
+        }
+        #expect(session.identity.userID == nil)
         #expect(fixture.notes.failed == [])
     }
 

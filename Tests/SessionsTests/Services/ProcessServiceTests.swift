@@ -41,7 +41,9 @@ private final class Guest: SessionService {
 struct ProcessServiceTests {
     private let store = MemoryStore()
 
-    private func sessions(menu scope: ServiceScope = .process, _ store: any SessionStore) throws -> Sessions {
+    private func sessions(
+        menu scope: ServiceScope = .process, _ store: any SessionStore, clock: ManualClock = ManualClock()
+    ) throws -> Sessions {
         var services = SwiftServices()
         services.add(Guest.self)
         let menu = ServiceDeclaration(
@@ -55,7 +57,7 @@ struct ProcessServiceTests {
         let (flows, problems) = FlowLoader(services: catalog.directory)
             .load([FlowFile(name: "lunch.json", bytes: Array(flow.utf8))])
         return Sessions(
-            catalog: catalog, store: store, clock: ManualClock(),
+            catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(engine: FlowEngine(catalog: try #require(flows, "\(problems)"))))
     }
 
@@ -162,5 +164,36 @@ struct ProcessServiceTests {
         let profile = try sessions.catalog.service(named: "profile")
         #expect(try session.document(of: profile).etag == .unwritten)
         _ = try await session.startJourney(flow: "lunch")
+        // An export says that something is missing, and has the rest.
+        let lines = try await exported(sessions)
+        #expect(lines.count == 3)
+        let end = try ArchiveEnd(ArchiveLine.open(#require(lines.last)))
+        #expect(end?.skipped == 1 && end?.sessions == 1)
+    }
+
+    @Test("no entity tag comes back: not in another life of a store in memory, nor when a store has lost the documents")
+    func tags() async throws {
+        let first = try await serve("onion", in: try sessions(store))
+        let later = ManualClock()
+        later.advance(60_000)
+        let other = try sessions(MemoryStore(), clock: later)
+        #expect(try await serve("pea", in: other).revision > first.revision)
+    }
+
+    @Test("what another server has lost this one knows, and writes it again")
+    func lost() async throws {
+        let hub = SharedStore()
+        let door = hub.door()
+        let sessions = try sessions(door)
+        let known = try await serve("onion", in: sessions)
+        let session = try await sessions.create().0
+        #expect(try await door.end(.process))
+        let anew = try await sessions.processDocuments()
+        #expect(try soup(session, sessions) == "onion")
+        #expect(try anew.document(of: sessions.catalog.service(named: "menu")).etag == known)
+        #expect(try await serve("pea", in: sessions).revision > known.revision)
+        let others = try self.sessions(hub.door())
+        try await others.openProcessDocuments()
+        #expect(try soup(try await others.create().0, others) == "pea")
     }
 }
