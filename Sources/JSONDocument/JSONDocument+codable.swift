@@ -1,5 +1,6 @@
 /// A document as a part of a value that is encoded or decoded.
 extension JSONDocument: Codable {
+    /// Any value.
     public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
@@ -19,6 +20,7 @@ extension JSONDocument: Codable {
         }
     }
 
+    /// The value as it is.
     public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         if let members {

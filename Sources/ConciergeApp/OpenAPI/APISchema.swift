@@ -73,34 +73,41 @@ enum APISchema: String, Sendable, CaseIterable {
 }
 
 extension APISchema {
-    static let importReportDocument = object([
-        "read": natural, "imported": natural,
-        "replaced": ["type": "integer", "minimum": 0, "description": "Of those imported."],
-        "skipped": natural,
-        "expired": ["type": "integer", "minimum": 0, "description": "Of those skipped."],
-        "refused": natural,
-        "process": [
-            "type": "string", "enum": ["imported", "replaced", "skipped", "refused"],
-            "description": "What became of the documents of the process, if the export has any.",
+    static let importReportDocument = object(
+        [
+            "read": natural, "imported": natural,
+            "replaced": ["type": "integer", "minimum": 0, "description": "Of those imported."],
+            "skipped": natural,
+            "expired": ["type": "integer", "minimum": 0, "description": "Of those skipped."],
+            "refused": natural,
+            "process": [
+                "type": "string", "enum": ["imported", "replaced", "skipped", "refused"],
+                "description": "What became of the documents of the process, if the export has any.",
+            ],
+            "errors": [
+                "type": "array",
+                "description": "The first sessions that were refused and why, or that were missing from the export.",
+                "items": object(
+                    [
+                        "line": ["type": "integer", "minimum": 1],
+                        "id": ["type": "string", "description": "The session's id, if known."],
+                        "pointer": ["type": "string", "description": "Into the line (RFC 6901)."],
+                        "detail": ["type": "string"],
+                    ], required: ["line", "pointer", "detail"]),
+            ],
+            "more_errors": [
+                "type": "integer", "minimum": 0, "description": "How many more there are than in `errors`.",
+            ],
+            "complete": [
+                "type": "boolean", "description": "Whether the whole export arrived unchanged.",
+            ],
+            "last": [
+                "type": ["string", "null"],
+                "description": "The `cursor` of the last session that was handled.",
+            ],
         ],
-        "errors": [
-            "type": "array",
-            "description": "The first sessions that were refused and why, or that were missing from the export.",
-            "items": object(
-                [
-                    "line": ["type": "integer", "minimum": 1],
-                    "id": ["type": "string", "description": "The session's id, if known."],
-                    "pointer": ["type": "string", "description": "Into the line (RFC 6901)."],
-                    "detail": ["type": "string"],
-                ], required: ["line", "pointer", "detail"]),
-        ],
-        "more_errors": ["type": "integer", "minimum": 0, "description": "How many more there are than in `errors`."],
-        "complete": [
-            "type": "boolean", "description": "Whether the whole export arrived unchanged.",
-        ],
-        "last": [
-            "type": ["string", "null"],
-            "description": "The `cursor` of the last session that was handled.",
-        ],
-    ])
+        required: [
+            "read", "imported", "replaced", "skipped", "expired", "refused", "errors", "more_errors", "complete",
+            "last",
+        ])
 }

@@ -20,6 +20,7 @@ extension Sessions {
     /// - Returns: `nil` when there are none: the first who writes makes a place for them.
     @discardableResult
     package func openProcessDocuments() async throws(SessionError) -> Session? {
+        guard environment.processDocuments.areDeclared else { return nil }
         let generation = environment.generation
         do throws(StoreError) {
             guard let stored = try await environment.store.load(.process) else { return nil }

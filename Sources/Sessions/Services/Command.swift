@@ -19,8 +19,8 @@ import ServiceLocator
 /// changes nothing but services. One that has to wait is `waiting`: see ``CommandContext``.
 ///
 /// Each initializer exists with and without an input, and with and without an output. An input without a schema may be
-/// whatever decodes to its type, so numbers need one with bounds: arithmetic that overflows ends the program. The schema
-/// of an output is for the description of the API alone.
+/// whatever decodes to its type, so numbers need one with bounds: arithmetic that overflows ends the program. The
+/// schema of an output is for the description of the API alone.
 public struct Command<Service: SessionService>: Sendable {
     let declaration: CommandDeclaration
 

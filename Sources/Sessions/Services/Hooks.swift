@@ -7,9 +7,10 @@
 ///     ended: { cart in cart.stock.release(cart.state.items) })
 /// ```
 ///
-/// Like commands they may run more than once, wait for nothing, and change nothing but services; ``ended`` alone acts on
-/// the world outside. A service without hooks costs nothing more for those that have some.
+/// Like commands they may run more than once, wait for nothing, and change nothing but services; ``ended`` alone acts
+/// on the world outside. A service without hooks costs nothing more for those that have some.
 public struct Hooks<Service: SessionService>: Sendable {
+    /// What is done with the object of an instance.
     public typealias Hook = @Sendable (Service) throws -> Void
 
     let created: Hook?

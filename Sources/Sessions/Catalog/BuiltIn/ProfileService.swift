@@ -3,8 +3,11 @@ import ServiceLocator
 
 /// What the person says of themselves. There are two, `profile` and `temporary-profile`, which is being edited.
 public final class ProfileService: SessionService {
+    /// What is kept.
     public struct State: Codable, Sendable {
+        /// What to call the person; empty when unknown.
         public var name = ""
+        /// RFC 5321, 4.1.2; nil when unknown.
         public var email: String?
         /// A BCP 47 language tag, such as `de-AT`.
         public var locale: String?
@@ -21,8 +24,11 @@ public final class ProfileService: SessionService {
         }
     }
 
+    /// The name in paths.
     public static let name = "profile"
+    /// Nothing is known yet.
     public static let initial = State()
+    /// JSON Schema, draft 7.
     public static let schema: JSONDocument? = [
         "type": "object",
         "additionalProperties": false,
@@ -37,7 +43,9 @@ public final class ProfileService: SessionService {
         ],
     ]
 
+    /// The document.
     public var state: State
 
+    /// Needs no other service.
     public init(state: State, services: borrowing ServiceResolver) { self.state = state }
 }

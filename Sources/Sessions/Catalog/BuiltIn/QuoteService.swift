@@ -3,14 +3,19 @@ import ServiceLocator
 
 /// A quotation that a client shows.
 public final class QuoteService: SessionService {
+    /// What is kept.
     public struct State: Codable, Sendable {
-        // Notes on the Analytical Engine, note G, 1843.
+        /// The words. The default is from Notes on the Analytical Engine, note G, 1843.
         public var text = "The Analytical Engine has no pretensions whatever to originate any thing."
+        /// Who said it.
         public var author = "Ada Lovelace"
     }
 
+    /// The name in paths.
     public static let name = "quote"
+    /// A quotation, so that there is something to show.
     public static let initial = State()
+    /// JSON Schema, draft 7.
     public static let schema: JSONDocument? = [
         "type": "object",
         "additionalProperties": false,
@@ -21,7 +26,9 @@ public final class QuoteService: SessionService {
         ],
     ]
 
+    /// The document.
     public var state: State
 
+    /// Needs no other service.
     public init(state: State, services: borrowing ServiceResolver) { self.state = state }
 }
