@@ -31,7 +31,7 @@ struct MovingMemoryTests {
                 let got = try Self.receive(from: admin)
                 #expect(got == sent)
                 let exported = Self.peakKilobytes(identifier) - before
-                #expect(isSanitized || exported < pages + (72 << 10), "\(exported) KB, \(pages) KB of pages, \(imported) before")
+                #expect(isSanitized || exported < pages + (72 << 10), "\(exported) KB, \(pages) KB of pages")
             }
             server.send(SIGTERM)
             #expect(try await server.result().status == 0)
