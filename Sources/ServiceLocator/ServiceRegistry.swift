@@ -85,11 +85,11 @@ final class Factory<Instance: Sendable>: Sendable {
 }
 
 /// How many instances of a service there are.
-public enum ServiceScope: String, Hashable, Sendable {
+public enum ServiceScope: String, Hashable, Sendable, CaseIterable {
+    /// One instance for each locator.
+    case session
+
     /// One instance for the process, held by the locator that has no parent and used by all below it. Such a service
     /// cannot need a service of `session`: it outlives every session.
     case process
-
-    /// One instance for each locator.
-    case session
 }

@@ -51,7 +51,7 @@ extension ServiceDeclaration {
     init(_ file: ServiceFile) {
         self.init(
             name: file.name, schema: file.schemaDocument, default: file.defaultState,
-            scope: file.scope == .process ? .process : .session, lifetime: file.lifetime?.milliseconds,
+            scope: file.scope, lifetime: file.lifetime?.milliseconds,
             concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
             isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
     }

@@ -99,11 +99,8 @@ extension SessionEnvironment {
     func processDocument(
         of service: RegisteredService
     ) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
-        if let kept = try processDocuments.now.document(of: service), let bytes = try service.readable(kept) {
-            return (bytes, ServiceETag(revision: kept.revision))
-        }
-        try processDocuments.session?.live(service)
-        return (service.defaultBytes, .unwritten)
+        guard let session = try processDocuments.session else { return (service.defaultBytes, .unwritten) }
+        return try session.shown(service, session.state.withLock { $0.record.document(of: service.index) })
     }
 
     /// What lives of the process; nothing if that cannot be read.

@@ -21,11 +21,7 @@ package struct SessionView {
     package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
         if service.scope == .process { return try session.environment.processDocument(of: service) }
         let now = service.lifetime == nil ? 0 : session.environment.clock.now()
-        if let kept = record.kept(service, now: now), let bytes = try service.readable(kept) {
-            return (service.shown(bytes, session.environment), ServiceETag(revision: kept.revision))
-        }
-        session.live(service)
-        return (service.defaultBytes, .unwritten)
+        return try session.shown(service, record.kept(service, now: now))
     }
 
     package var summary: SessionSummary {
@@ -73,6 +69,13 @@ extension Session {
             guard !state.isEnded else { throw .ended }
             return state.record.kept(service, now: now)
         }
+        return try shown(service, kept)
+    }
+
+    /// - Parameter kept: the stored document; `nil` for none, and then the read makes the instance.
+    func shown(
+        _ service: RegisteredService, _ kept: ServiceDocument?
+    ) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
         if let kept, let bytes = try service.readable(kept) {
             return (service.shown(bytes, environment), ServiceETag(revision: kept.revision))
         }
@@ -92,7 +95,7 @@ extension Session {
     }
 
     /// The first use makes the instance, once for any number of readers. It stores nothing.
-    func live(_ service: RegisteredService) {
+    private func live(_ service: RegisteredService) {
         // Only its hook makes one.
         if service.hooks.create != nil { return }
         let now = environment.clock.now()

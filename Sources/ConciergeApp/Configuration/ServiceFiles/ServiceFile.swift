@@ -1,4 +1,5 @@
 import JSONDocument
+import ServiceLocator
 
 /// A document service that a file of the services directory declares. It needs no code.
 package struct ServiceFile: Sendable {
@@ -24,14 +25,6 @@ package struct ServiceFile: Sendable {
         case readOnly = "read_only"
     }
 
-    /// How many there are.
-    package enum Scope: String, Sendable, CaseIterable {
-        /// One for each session.
-        case session
-        /// One for all sessions, which the admin listener writes.
-        case process
-    }
-
     /// As in a path: `basket`.
     package let name: String
     package let summary: String?
@@ -40,7 +33,8 @@ package struct ServiceFile: Sendable {
     package let schemaDocument: JSONDocument
     /// The state before the first write and after clearing; it fits `schema`.
     package let defaultState: JSONDocument
-    package let scope: Scope
+    /// Whether each session has one, or the process one for all, which the admin listener writes.
+    package let scope: ServiceScope
     /// The lifetime of an instance from its creation; `nil` for that of the session.
     package let lifetime: Duration?
     package let concurrency: Concurrency
@@ -58,7 +52,7 @@ extension ServiceFile {
     /// - Throws: `JSONSchemaError` when `schema` is not a schema.
     package init(
         name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
-        scope: Scope = .session, lifetime: Duration? = nil, concurrency: Concurrency = .lastWrite,
+        scope: ServiceScope = .session, lifetime: Duration? = nil, concurrency: Concurrency = .lastWrite,
         boundTo: Binding? = nil, access: Access = .readWrite
     ) throws(JSONSchemaError) {
         self.init(

@@ -1,4 +1,5 @@
 import JSONDocument
+import ServiceLocator
 import Sessions
 
 /// Reads a service file and collects its problems.
@@ -10,7 +11,7 @@ struct ServiceFileReader {
             "not": ["enum": JSONDocument(ServiceFile.builtInNames.map { JSONDocument($0) })],
         ],
         "description": ["type": "string"], "schema": ["type": ["object", "boolean"]], "default": [:],
-        "scope": ChoiceSetting<ServiceFile.Scope>().schema, "lifetime": lifetime.schema,
+        "scope": ChoiceSetting<ServiceScope>().schema, "lifetime": lifetime.schema,
         "concurrency": ChoiceSetting<ServiceFile.Concurrency>().schema,
         "bound_to": ChoiceSetting<ServiceFile.Binding>().schema, "access": ChoiceSetting<ServiceFile.Access>().schema,
     ]
@@ -42,7 +43,7 @@ struct ServiceFileReader {
         let summary = text("description")
         let schema = readSchema()
         let defaultState = readDefault(against: schema)
-        let scope = choice("scope", ServiceFile.Scope.self) ?? .session
+        let scope = choice("scope", ServiceScope.self) ?? .session
         if scope == .process { refuseWhatSessionsHave() }
         let lifetime = readLifetime()
         let concurrency = choice("concurrency", ServiceFile.Concurrency.self)
