@@ -357,7 +357,7 @@ struct ProblemTests {
             let arrived = Event()
             let release = Event()
             try await withApplication(store: store) { configuration in
-                configuration.timeouts.handler = isStopped ? .seconds(30) : .milliseconds(200)
+                configuration.timeouts.handler = isStopped ? .seconds(30) : .seconds(3)
                 configuration.drainTimeout = .milliseconds(200)
             } _: { app in
                 let client = try await app.newSession().client
