@@ -8,8 +8,6 @@
 
 #include "internal.h"
 
-/// How many clients a worker accepts before it serves those that it has.
-enum { at_once = 16 };
 /// How long a worker does not try to accept when descriptors or memory are used up.
 enum { exhausted_ms = 50 };
 /// A worker whose turn has taken so long already is not waited for.
@@ -28,7 +26,8 @@ static bool should_leave_to(const worker *w, const worker *other) {
 }
 
 cmhd_acceptance cmhd_may_accept(worker *w) {
-    if (w->quiesced || w->now < w->accept_at || connections_of(w) >= w->server->worker_connections) return CMHD_NOT_NOW;
+    const bool is_full = cmhd_counted_connections(w) >= w->server->worker_connections;
+    if (w->quiesced || w->now < w->accept_at || is_full) return CMHD_NOT_NOW;
     cmhd_acceptance acceptance = CMHD_ACCEPTS;
     for (unsigned i = 0; i < w->server->worker_count; i++) {
         worker *other = &w->server->workers[i];
@@ -62,7 +61,7 @@ static bool accept_one(worker *w) {
 }
 
 void cmhd_accept(worker *w) {
-    for (unsigned count = 0; count < at_once && cmhd_may_accept(w) == CMHD_ACCEPTS; count++)
+    for (unsigned count = 0; count < CMHD_ACCEPTED_AT_ONCE && cmhd_may_accept(w) == CMHD_ACCEPTS; count++)
         if (!accept_one(w)) return;
 }
 

@@ -94,6 +94,7 @@ struct cmhd_connection {
 
 typedef struct {
     cmhd_connection *first, *last;
+    unsigned count;
     int64_t limit;                  ///< milliseconds
 } phase_list;
 
@@ -205,7 +206,11 @@ typedef enum {
     CMHD_NOT_NOW,
 } cmhd_acceptance;
 
+/// How many clients a worker accepts before it serves those that it has.
+enum { CMHD_ACCEPTED_AT_ONCE = 16 };
 cmhd_acceptance cmhd_may_accept(worker *w);
+/// The connections that count for the limit.
+unsigned cmhd_counted_connections(const worker *w);
 /// Accepts clients that wait.
 void cmhd_accept(worker *w);
 /// Accepts all clients that wait, and refuses further ones.

@@ -44,6 +44,7 @@ static void leave(cmhd_connection *c) {
     phase_list *list = &c->worker->phases[c->phase];
     if (c->previous != NULL) c->previous->next = c->next; else list->first = c->next;
     if (c->next != NULL) c->next->previous = c->previous; else list->last = c->previous;
+    list->count--;
 }
 
 static void append(cmhd_connection *c, phase phase) {
@@ -54,6 +55,7 @@ static void append(cmhd_connection *c, phase phase) {
     c->next = NULL;
     if (list->last != NULL) list->last->next = c; else list->first = c;
     list->last = c;
+    list->count++;
 }
 
 void cmhd_enter(cmhd_connection *c, phase next) {
@@ -242,22 +244,43 @@ static unsigned waiting_clients(const worker *w) {
     return info.tcpi_unacked;
 }
 
+unsigned cmhd_counted_connections(const worker *w) {
+    const unsigned all = atomic_load_explicit(&w->connections, memory_order_relaxed);
+    return w->server->options.admits_at_once ? all - w->phases[PHASE_PATIENT].count : all;
+}
+
 enum { least_age_ms = 1000 };
 
-/// Closes the connections that have been in a phase for longest, and for at least a second: a client that is busy, or
-/// has just connected, keeps its connection. If `silent`, then only those of clients that have never sent anything.
-/// Returns how many.
-static unsigned evict(worker *w, phase phase, bool silent, unsigned most) {
+/// Closes the connections that have been in a phase for longest, and for at least `age` milliseconds: a client that is
+/// busy, or has just connected, keeps its connection. If `silent`, then only those of clients that have never sent
+/// anything. Returns how many.
+static unsigned evict(worker *w, phase phase, int64_t age, bool silent, unsigned most) {
     const phase_list *list = &w->phases[phase];
     unsigned count = 0;
     for (cmhd_connection *c = list->first, *next; c != NULL && count < most; c = next) {
         next = c->next;
-        if (w->now - (c->deadline - list->limit) < least_age_ms) break;
+        if (w->now - (c->deadline - list->limit) < age) break;
         if (has_unread(c) || (silent && c->received > 0)) continue;
         cmhd_close_socket(c);
         count++;
     }
     return count;
+}
+
+/// Keeps places free for the clients that are accepted next, at the cost of the oldest connections on which no request
+/// is complete: for a listener whose callers may be sure to be heard, whoever else connects to it. A request that waits
+/// for what others do takes no place.
+static void make_room_at_once(worker *w) {
+    const unsigned wanted = w->server->worker_connections;
+    // Those that have ended are freed in this turn.
+    const unsigned counted = cmhd_counted_connections(w) - w->phases[PHASE_ENDED].count;
+    const unsigned kept = wanted > CMHD_ACCEPTED_AT_ONCE ? wanted - CMHD_ACCEPTED_AT_ONCE : wanted / 2;
+    if (counted <= kept) return;
+    static const phase phases[] = {PHASE_HEADER, PHASE_BODY, PHASE_TAKING, PHASE_SETTLING, PHASE_IDLE, PHASE_WRITE};
+    unsigned most = counted - kept, evicted = 0;
+    for (size_t at = 0; at < sizeof phases / sizeof phases[0] && evicted < most; at++)
+        evicted += evict(w, phases[at], 0, false, most - evicted);
+    atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
 }
 
 /// At the connection limit the worker accepts nobody, and clients would wait until connections end by themselves. So
@@ -268,6 +291,10 @@ static unsigned evict(worker *w, phase phase, bool silent, unsigned most) {
 /// next look, at most `sleep`.
 static int64_t make_room(worker *w, int64_t sleep) {
     enum { look_ms = 20, at_once = 64 };
+    if (w->server->options.admits_at_once) {
+        make_room_at_once(w);
+        return sleep;
+    }
     if (atomic_load_explicit(&w->connections, memory_order_relaxed) < w->server->worker_connections || w->quiesced) {
         w->crowded = false;
         return sleep;
@@ -279,12 +306,12 @@ static int64_t make_room(worker *w, int64_t sleep) {
             unsigned most = (clients + w->server->worker_count - 1) / w->server->worker_count;
             if (most > at_once) most = at_once;
             unsigned evicted = cmhd_drop_greetings(w, least_age_ms, most);
-            evicted += evict(w, PHASE_HEADER, true, most - evicted);
-            evicted += evict(w, PHASE_TAKING, false, most - evicted);
-            evicted += evict(w, PHASE_IDLE, false, most - evicted);
+            evicted += evict(w, PHASE_HEADER, least_age_ms, true, most - evicted);
+            evicted += evict(w, PHASE_TAKING, least_age_ms, false, most - evicted);
+            evicted += evict(w, PHASE_IDLE, least_age_ms, false, most - evicted);
             static const phase slow[] = {PHASE_HEADER, PHASE_BODY, PHASE_WRITE};
             for (size_t at = 0; at < sizeof slow / sizeof slow[0]; at++)
-                evicted += evict(w, slow[at], false, most - evicted);
+                evicted += evict(w, slow[at], least_age_ms, false, most - evicted);
             atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
         }
         w->crowded = clients > 0;

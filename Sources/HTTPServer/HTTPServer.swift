@@ -252,7 +252,8 @@ extension HTTPServerConfiguration {
     fileprivate var options: cmhd_options {
         cmhd_options(
             host: nil, port: port, workers: UInt32(clamping: max(1, workers)),
-            connections: UInt32(clamping: limits.connections), connection_memory: limits.connectionMemory,
+            connections: UInt32(clamping: limits.connections), admits_at_once: limits.admitsAtOnce,
+            connection_memory: limits.connectionMemory,
             target_bytes: UInt32(clamping: limits.targetBytes), head_bytes: UInt32(clamping: limits.headBytes),
             fields: UInt32(clamping: limits.fields), arguments: UInt32(clamping: limits.queryArguments),
             cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,

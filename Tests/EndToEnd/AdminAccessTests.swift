@@ -76,6 +76,34 @@ struct AdminAccessTests {
         #expect(try file.documents()[2][string: "user"] == "ada")
     }
 
+    @Test("a claim of no task has no line, and claims that wait keep nobody from asking how the server is")
+    func claims() async throws {
+        let file = try LogFile(Configuration().log)
+        let waiting = try await withApplication(flows: [TaskFlows.login], log: file) { configuration in
+            configuration.admin.connections = 16
+        } _: { app in
+            let admin = app.admin()
+            #expect(try await admin.claim("slow").isEmpty)
+            let waiting = (0..<40).map { _ in Task { try await app.admin().claim("slow", wait: "60s") } }
+            let unfinished = try (0..<40).map { _ in
+                let connection = try RawConnection(port: admin.port)
+                try connection.send("GET /health/ready HTTP/1.1\r\nHost: h")
+                return connection
+            }
+            #expect(try await admin.get("/health/ready").status == 200)
+            #expect(try await admin.get("/metrics").status == 200)
+            let client = try await app.newSession().client
+            for _ in 0..<10 { try await client.event("ask", on: try await client.start("login")) }
+            #expect(unfinished.count == 40)
+            return waiting
+        }
+        var claimed = 0
+        for task in waiting { claimed += try await task.value.count }
+        #expect(claimed == 10)
+        let lines = try file.documents().filter { $0[string: "event"] == "admin_change" }
+        #expect(lines.map { $0[string: "route"] } == Array(repeating: "/v1/tasks/claims", count: 10))
+    }
+
     @Test("a change that fails in the middle has a line")
     func partialChange() async throws {
         let file = try LogFile(Configuration().log)

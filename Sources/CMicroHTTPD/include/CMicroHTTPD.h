@@ -237,6 +237,7 @@ typedef struct {
     uint16_t port;              ///< 0: a free one
     unsigned workers;
     unsigned connections;       ///< over all workers; at this number, idle ones make room for clients that wait
+    bool admits_at_once;        ///< then the oldest of those without a request make room; see worker.c
     size_t connection_memory;   ///< libmicrohttpd's pool of a connection: head, its index and the answer's head
     uint32_t target_bytes, head_bytes, fields, arguments, cookies;
     size_t body_bytes;

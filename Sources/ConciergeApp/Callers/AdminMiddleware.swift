@@ -148,7 +148,7 @@ struct AdminMiddleware: HTTPMiddleware {
                 case .failure(let error): Problem(for: error, of: request)?.kind.status ?? .internalServerError
                 }
             // Where the store fails in the middle, a part was done.
-            if !(400..<500).contains(status.code) { access.audit(request, by: key, status) }
+            if !(400..<500).contains(status.code), !request.hasChangedNothing { access.audit(request, by: key, status) }
             return try result.get()
         }
     }

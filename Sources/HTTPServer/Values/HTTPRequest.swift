@@ -29,6 +29,7 @@ public final class HTTPRequest: Sendable {
     private let notes = Mutex<(handlers: Note?, fields: HTTPFields?, attachment: (any AnyObject & Sendable)?)>(
         (nil, nil, nil))
     private let isPatientNow = Atomic(false)
+    private let hasChangedNothingNow = Atomic(false)
 
     init(
         id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
@@ -69,6 +70,12 @@ public final class HTTPRequest: Sendable {
     /// Lets the handler wait for `timeouts.patient` in place of `timeouts.handler`, because it waits for something that
     /// others do. Call it before the handler returns its outcome.
     public func bePatient() { isPatientNow.store(true, ordering: .relaxed) }
+
+    /// Whether a handler said that the request, which might have changed something, did not.
+    public var hasChangedNothing: Bool { hasChangedNothingNow.load(ordering: .relaxed) }
+
+    /// Says that the request has changed nothing, before the handler responds.
+    public func noteNoChange() { hasChangedNothingNow.store(true, ordering: .relaxed) }
 
     /// 128 bits that a handler leaves for the server's observer, such as the id of the session.
     public struct Note: Sendable, Equatable {

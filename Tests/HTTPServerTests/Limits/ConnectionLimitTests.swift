@@ -110,6 +110,47 @@ struct ConnectionLimitTests {
         }
     }
 
+    @Test("of a listener that admits at once: requests that wait take no place, unfinished ones make room")
+    func admitsAtOnce() async throws {
+        let gate = Event()
+        try await withServer {
+            $0.workers = 1
+            $0.limits.connections = 32
+            $0.limits.admitsAtOnce = true
+            $0.timeouts.header = .seconds(3_000)
+        } routes: { routes in
+            routes.addUsualRoutes()
+            routes.on(.get, "/wait") { request in
+                request.bePatient()
+                return .task {
+                    await gate.wait()
+                    return .response(HTTPResponse(text: "waited"))
+                }
+            }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let waiting = try (0..<40).map { _ in
+                    let connection = try RawConnection(port: port)
+                    try connection.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
+                    return connection
+                }
+                let unfinished = try (0..<100).map { _ in
+                    let connection = try RawConnection(port: port)
+                    try connection.send("GET / HTTP/1.1\r\nHost: h")
+                    return connection
+                }
+                let good = try RawConnection(port: port)
+                try good.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                #expect(try good.readResponse().status == 200)
+                #expect(unfinished[0].isClosedByPeer() && !unfinished[99].hasHungUp())
+                #expect(server.connections > 40 && server.connections <= 72)
+                gate.happen()
+                for connection in waiting { #expect(try connection.readResponse().status == 200) }
+            }
+        }
+    }
+
     @Test("of an address closes its further connections at once, and counts those that are open")
     func ofAddress() async throws {
         try await withServer {

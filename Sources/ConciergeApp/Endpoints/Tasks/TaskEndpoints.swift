@@ -5,18 +5,17 @@ import Sessions
 /// Tasks of journeys, for the back ends that do them: API, section 7.
 struct TaskEndpoints: Sendable {
     let sessions: Sessions
-    /// No caller waits longer for a task: a response that takes as long as a handler may take would be a 504.
-    let longestWait: Duration
 
     /// What a lease may be: shorter ones end before a response arrives, longer ones are a mistake.
     static let leases: ClosedRange<Duration> = .seconds(1) ... .seconds(86_400)
     static let mostWait = Duration.seconds(60)
     static let mostRetryAfter = Duration.seconds(7 * 86_400)
     static let mostClaimed = 100
+    private static let claims = "/v1/tasks/claims"
     private static let usualLease = Duration.seconds(30)
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.post, "/v1/tasks/claims", claim)
+        routes.on(.post, Self.claims, claim)
         routes.on(.get, "/v1/tasks", list)
         routes.on(.post, "/v1/tasks/{id}/result", finish)
         routes.on(.post, "/v1/tasks/{id}/failure", fail)
@@ -33,11 +32,20 @@ struct TaskEndpoints: Sendable {
         let lease = try body.duration("lease", in: Self.leases) ?? Self.usualLease
         let wait = try body.duration("wait", in: .zero...Self.mostWait) ?? .zero
         let tasks = try await sessions.claimTasks(
-            named: name, max: limit, lease: lease.milliseconds, wait: min(wait, longestWait).milliseconds)
+            named: name, max: limit, lease: lease.milliseconds, wait: wait.milliseconds)
+        if tasks.isEmpty { request.noteNoChange() }
         return .json { json in
             json.array("items") { json in
                 for task in tasks { json.task(task, leaseEnd: sessions.timestamp(task.task.due)) }
             }
+        }
+    }
+
+    /// A claim waits for what others do, also where its `Idempotency-Key` is looked for first.
+    struct Patience: HTTPMiddleware {
+        func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
+            if request.match.route?.pattern.text == TaskEndpoints.claims { request.bePatient() }
+            return try next(request)
         }
     }
 
