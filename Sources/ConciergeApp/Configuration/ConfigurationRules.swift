@@ -8,7 +8,8 @@ enum ConfigurationRules {
 
     private static let rules: [@Sendable (LoadedConfiguration) -> ConfigurationProblem?] = [
         adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory, targetFitsHeader,
-        intervalIsUsed, cookiesAreSecure, delayWithinDrain,
+        intervalIsUsed, cookiesAreSecure, delayWithinDrain, proxiesAreSome, graceWithinIdle, handlersHaveTime,
+        retentionOutlastsClock, totalHoldsDocument, addressWithinConnections, buffersHoldBody,
     ]
 
     @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
@@ -104,10 +105,88 @@ enum ConfigurationRules {
                 + "(\(DurationText.format(timeout))), which includes it")
     }
 
+    // MARK: What can be, and is hardly meant
+
+    @Sendable private static func proxiesAreSome(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        guard loaded.configuration.proxies.networks.contains(where: \.isEverything) else { return nil }
+        return doubt(
+            loaded, "proxies.networks",
+            because: "proxies.networks contains every address, so every client can claim any address; "
+                + "name the addresses of your proxies")
+    }
+
+    @Sendable private static func graceWithinIdle(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let (grace, idle) = (loaded.configuration.rotationGrace, loaded.configuration.sessionIdleTimeout)
+        guard grace > idle else { return nil }
+        return doubt(
+            loaded, "rotation_grace", "session_idle_timeout",
+            because: "rotation_grace (\(DurationText.format(grace))) is longer than session_idle_timeout "
+                + "(\(DurationText.format(idle))): a replaced token would work for as long as the session")
+    }
+
+    @Sendable private static func handlersHaveTime(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let handler = loaded.configuration.timeouts.handler
+        guard handler < .seconds(1) else { return nil }
+        return doubt(
+            loaded, "timeouts.handler",
+            because:
+                "timeouts.handler is \(DurationText.format(handler)): when the disk or Redis is slow for a moment, "
+                + "every response becomes 504")
+    }
+
+    @Sendable private static func retentionOutlastsClock(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        guard loaded.configuration.expiredRetention == .zero, loaded.configuration.store != .memory else { return nil }
+        return doubt(
+            loaded, "expired_retention",
+            because: "expired_retention is 0s: a start with a wrong clock deletes sessions at once")
+    }
+
+    @Sendable private static func totalHoldsDocument(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let (total, document) = (loaded.configuration.totalBytes, loaded.configuration.limits.documentBytes)
+        guard total < document else { return nil }
+        return doubt(
+            loaded, "limits.total_bytes", "limits.document_bytes",
+            because:
+                "limits.total_bytes (\(total)) is for all sessions together, and less than limits.document_bytes (\(document)), "
+                + "which one document may have")
+    }
+
+    @Sendable private static func addressWithinConnections(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let limits = loaded.configuration.limits
+        guard limits.addressConnections > limits.connections else { return nil }
+        return doubt(
+            loaded, "limits.address_connections", "limits.connections",
+            because: "limits.address_connections (\(limits.addressConnections)) is more than limits.connections "
+                + "(\(limits.connections)), so one address can take all of them")
+    }
+
+    @Sendable private static func buffersHoldBody(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let (limits, workers) = (loaded.configuration.limits, max(1, loaded.configuration.workers))
+        guard limits.bufferBytes / workers < limits.bodyBytes else { return nil }
+        return doubt(
+            loaded, "limits.buffer_bytes", "limits.body_bytes",
+            because:
+                "limits.buffer_bytes (\(limits.bufferBytes)) is shared by \(workers) workers, and the part of each is less than "
+                + "limits.body_bytes (\(limits.bodyBytes)), so the longest bodies get 503")
+    }
+
+    /// - Parameter paths: the keys, the first of which is doubted.
+    private static func doubt(
+        _ loaded: LoadedConfiguration, _ paths: String..., because sentence: String
+    ) -> ConfigurationProblem {
+        ConfigurationProblem(
+            .warning, at: later(loaded, paths), pointer: "/" + paths[0].replacing(".", with: "/"), code: "doubtful",
+            sentence)
+    }
+
     private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
 
     /// The latest source of one of the keys: the clash is to be corrected there.
     private static func later(_ loaded: LoadedConfiguration, _ paths: String...) -> ValueOrigin {
+        later(loaded, paths)
+    }
+
+    private static func later(_ loaded: LoadedConfiguration, _ paths: [String]) -> ValueOrigin {
         paths.map { loaded.origin(of: $0) }.max { $0.precedence < $1.precedence } ?? .builtIn
     }
 }

@@ -95,7 +95,7 @@ final class ServerCore: Sendable {
 
     /// RFC 9110, 8.4 and 14.5: a body that would be taken for something else.
     private func refusal(of method: HTTPMethod, _ head: HTTPHead) -> HTTPError? {
-        if method == .put, head.place(of: .contentRange).count > 0 { return .partialPut }
+        if !method.isSafe, head.place(of: .contentRange).count > 0 { return .partialWrite }
         let codings = HTTPRequestFields(head: head).values(of: .contentEncoding)
             .flatMap { $0.split { ", \t".contains($0) } }
         return codings.allSatisfy { $0.lowercased() == "identity" } ? nil : .unsupportedContentEncoding

@@ -34,6 +34,11 @@ public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
         return length == 128 ? host : "\(host)/\(length - offset)"
     }
 
+    /// Whether every address is in the block, or every IPv4 address.
+    public var isEverything: Bool {
+        (highMask, lowMask) == (0, 0) || (high, low >> 32) == (0, 0xFFFF) && (highMask, lowMask) == (.max, .max << 32)
+    }
+
     /// Whether the address is in the block.
     public func contains(_ address: PeerAddress) -> Bool {
         ((address.high ^ high) & highMask) | ((address.low ^ low) & lowMask) == 0

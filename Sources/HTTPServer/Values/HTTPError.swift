@@ -52,8 +52,8 @@ extension HTTPError {
         .unsupportedMediaType, code: "unsupported_media_type",
         detail: "The body must be sent without a Content-Encoding.",
         fields: [.acceptEncoding: "identity"])
-    static let partialPut = HTTPError(
-        .badRequest, code: "invalid_input", detail: "PUT replaces the whole: Content-Range is not possible.")
+    static let partialWrite = HTTPError(
+        .badRequest, code: "invalid_input", detail: "A part of a body cannot be written: leave out Content-Range.")
     static let overloaded = HTTPError(
         .serviceUnavailable, code: "overloaded", detail: "The server has more to do than it can.",
         fields: [.retryAfter: "1"])

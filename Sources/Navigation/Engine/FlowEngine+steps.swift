@@ -143,6 +143,14 @@ extension FlowEngine {
         }
     }
 
+    /// - Throws: ``JourneyRefusal/inputInvalid(flow:_:)`` for input from a client to a flow that declares none, which
+    ///   would ignore it.
+    package func checkIsDeclared(_ input: JSONDocument, of flow: String, version: Int?) throws(JourneyRefusal) {
+        guard input != .emptyObject, let flow = catalog.flow(flow, version: version), flow.input == nil else { return }
+        throw .inputInvalid(
+            flow: flow.id, [JSONViolation(pointer: "", detail: "must be left out, because the flow declares no input")])
+    }
+
     func definition(
         _ flow: String, version: Int?, for input: JSONDocument
     ) throws(JourneyRefusal) -> FlowDefinition {

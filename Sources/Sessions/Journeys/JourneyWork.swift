@@ -140,6 +140,7 @@ struct JourneyWork {
         _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
     ) throws -> KeptJourney {
         let input = input ?? .emptyObject
+        try engine.checkIsDeclared(input, of: flow, version: version)
         let step =
             if let screen {
                 try engine.start(
@@ -158,6 +159,7 @@ struct JourneyWork {
     /// - Parameter input: nil keeps, with `flow` nil, the one that a running journey was given.
     mutating func restart(_ entry: KeptJourney, flow: String?, input: JSONDocument?) throws -> KeptJourney {
         let journey = entry.journey
+        if let input { try engine.checkIsDeclared(input, of: flow ?? journey.flow, version: nil) }
         let input = input ?? (flow == nil ? journey.inputToRestart : .emptyObject)
         return try take(
             engine.restart(

@@ -71,6 +71,7 @@ struct JourneyRefusalTests {
         try await Self.withWizard { client in
             for (body, pointers) in [
                 (#"{"flow":"order","input":{"amount":0}}"#, ["/input/amount"]),
+                (#"{"flow":"wizard","input":{"step":2}}"#, ["/input"]),
                 (#"{"flow":"order"}"#, ["/input/amount"]), (#"{"flow":"order","input":7}"#, ["/input"]),
             ] {
                 let refused = try await client.send("POST", Paths.journeys, json: body)
