@@ -154,6 +154,8 @@ extension Session {
                         // Used after its grace, the old token would end the session. The new one starts a new stream.
                         case ("stream.closed", "token_replaced"): return doubt(token)
                         case ("stream.closed", "reset"): last = nil
+                        // Too many watch the session: at once this one would displace another.
+                        case ("stream.closed", "displaced"): delay = 30
                         default: tell(change)
                         }
                     }

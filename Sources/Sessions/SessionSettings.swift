@@ -48,8 +48,7 @@ package struct SessionSettings: Sendable {
 
     /// Whether watching a session is a use of it.
     package var watchingExtends = false
-    /// How many clients may watch sessions at the same time. Each of them keeps a connection open.
-    package var maxWatchers = 12_288
+    package var watchers = WatcherLimits()
 
     package init() {}
 

@@ -122,7 +122,8 @@ export class Session extends EventTarget {
         const events = performance.now() < streamsFrom ? this.#polls(signal) : this.#stream(last, signal);
         for await (const event of events) {
           last = event.reason === "reset" ? null : event.id ?? last;
-          delay = 500;
+          // Too many watch the session: at once this one would displace another.
+          delay = event.reason === "displaced" ? 30_000 : 500;
           this.#deliver(event);
           if (!signal.aborted) channel.postMessage(event);
           if (event.reason === "token_replaced") throw new Problem({ status: 401 });

@@ -14,7 +14,8 @@ extension Application {
         for problem in loaded.problems where problem.severity == .warning {
             log.write(.warning, "configuration") { $0.add("detail", "\(problem)") }
         }
-        if let shortage = DescriptorLimit.raise(for: configuration.limits.connections) {
+        let connections = configuration.limits.connections + configuration.admin.connections
+        if let shortage = DescriptorLimit.raise(for: connections) {
             log.write(.warning, "descriptor_limit") { $0.add("detail", shortage) }
         }
         let application: Application
@@ -74,8 +75,8 @@ enum DescriptorLimit {
         }
         limit.rlim_cur = min(wanted, limit.rlim_max)
         guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur == wanted else {
-            return "limits.connections is \(connections), but the process may have \(limit.rlim_cur) descriptors:"
-                + " raise the limit (ulimit -n)"
+            return "limits.connections and admin.connections are \(connections), but the process may have "
+                + "\(limit.rlim_cur) descriptors: raise the limit (ulimit -n)"
         }
         return nil
     }

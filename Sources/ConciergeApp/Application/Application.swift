@@ -320,8 +320,8 @@ package actor Application {
                 services.addCommands(to: &routes)
                 journeyServices.addCommands(to: &routes)
             }
-            let tasks = TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75)
-            routes.group(adminIdempotency(tasks.keyOwner), add: tasks.add)
+            let tasks = TaskEndpoints(sessions: sessions)
+            routes.group(TaskEndpoints.Patience(), adminIdempotency(tasks.keyOwner), add: tasks.add)
             StoreEndpoints(sessions: sessions).add(to: &routes)
         }
         let router = try routes.freeze()

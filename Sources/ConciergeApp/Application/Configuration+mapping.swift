@@ -21,8 +21,10 @@ extension SessionSettings {
         maxSessionSize = configuration.limits.sessionBytes
         maxDocumentSize = min(configuration.limits.documentBytes, configuration.limits.bodyBytes)
         watchingExtends = configuration.watchingExtends
-        // The others are for requests that do not wait.
-        maxWatchers = configuration.limits.connections / 4 * 3
+        // The other connections are for requests that do not wait.
+        watchers.all = max(1, configuration.limits.connections / 4 * 3)
+        watchers.ofAddress = configuration.limits.addressStreams
+        watchers.ofSession = configuration.limits.sessionStreams
     }
 }
 
@@ -163,7 +165,8 @@ extension HTTPServerConfiguration {
         // The admin listener has few callers, and must not use up the public listener's connections.
         result.workers = 1
         result.crossOrigin = nil
-        result.limits.connections = min(result.limits.connections, 256)
+        result.limits.connections = configuration.admin.connections
+        result.limits.admitsAtOnce = true
         result.limits.newConnectionsOfAddress = nil
         // Its callers are inside, where balancers are that pass bytes on, and are not behind them.
         if result.trustedProxies?.field == .proxyProtocol { result.trustedProxies = nil }

@@ -136,6 +136,7 @@ package struct Configuration: Sendable, Equatable {
         package var keyHashes: [AdminKeyHash] = []
         /// Wrong keys of an address; `nil` for any number.
         package var failedTries: Quota? = Quota(count: 600, window: .seconds(60))
+        package var connections = 1024
     }
 
     /// The files of certificate and key; `nil` for plain HTTP.
@@ -190,6 +191,8 @@ package struct Configuration: Sendable, Equatable {
         package var bufferBytes = 268_435_456
         package var connections = 16_384
         package var addressConnections = 4096
+        package var addressStreams = 1024
+        package var sessionStreams = 32
         package var connectionMemory = 8192
     }
 

@@ -123,6 +123,10 @@ extension ConfigurationKey {
         .init(
             "admin.failed_tries", .quota, \.admin.failedTries,
             "Most wrong keys from one address in a time. Beyond it no key is looked at, and requests get 429."),
+        .init(
+            "admin.connections", .integer(16...1_000_000), \.admin.connections,
+            "Most open connections of the admin listener. At the limit the oldest without a complete request is closed for "
+                + "a new one. Claims that wait for a task do not count."),
 
         .init(
             "tls.certificate", .optional(.path), \.tls.certificate,
@@ -219,6 +223,15 @@ extension ConfigurationKey {
             "limits.address_connections", .integer(1...1_000_000), \.limits.addressConnections,
             "Most open connections of one address, for IPv6 of one /64; further ones are closed at once. It is not for "
                 + "`proxies.networks` and `quotas.exempt`."),
+        .init(
+            "limits.address_streams", .integer(1...1_000_000), \.limits.addressStreams,
+            "Most event streams and waiting requests of one address, for IPv6 of one /64; a new one closes the oldest. In all "
+                + "there can be three quarters of `limits.connections`; then the address with most of them loses its oldest."
+        ),
+        .init(
+            "limits.session_streams", .integer(1...2048), \.limits.sessionStreams,
+            "Most event streams and waiting requests of one session; a new one closes the oldest of the address with most of "
+                + "them."),
         .init(
             "limits.connection_memory", .bytes(1024...1_048_576), \.limits.connectionMemory,
             "Memory of each connection; request line, header fields and the response's header must fit into it."),

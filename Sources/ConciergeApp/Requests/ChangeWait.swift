@@ -4,6 +4,7 @@ import Sessions
 /// `Prefer: wait`, RFC 7240, section 4.3: how long the client wants to wait for something else than it knows.
 struct ChangeWait: Sendable {
     private let seconds: Int
+    private let address: UInt64
 
     static let longest = Duration.seconds(60)
 
@@ -14,6 +15,7 @@ struct ChangeWait: Sendable {
             let seconds = request.preference("wait").flatMap({ UInt($0) })
         else { return nil }
         self.seconds = Int(min(seconds, UInt(Self.longest.components.seconds)))
+        address = request.client.network
     }
 
     /// What a look at the resource gives.
@@ -32,9 +34,9 @@ struct ChangeWait: Sendable {
         let now = session.now
         let watcher: SessionWatcher
         do {
-            watcher = try session.watch(token: token)
+            watcher = try session.watch(token: token, from: address)
         } catch is WatchError {
-            // Too many wait, or the server stops: a preference need not be applied.
+            // The server stops: a preference need not be applied.
             return try await look().response
         }
         defer { watcher.leave() }
@@ -44,7 +46,8 @@ struct ChangeWait: Sendable {
             // What was due before a look has happened, as far as it can.
             let due = seen.dueAt.flatMap { $0 > lookedAt ? $0 : nil } ?? .max
             switch await watcher.next(until: min(deadline, due)) {
-            case .commits where watcher.isOver, .ended(.tokenReplaced), .ended(.stopping), .ended(.gap): break waiting
+            case .commits where watcher.isOver: break waiting
+            case .ended(.tokenReplaced), .ended(.stopping), .ended(.gap), .ended(.displaced): break waiting
             case .nothing where due > now(): continue
             case .commits, .nothing, .lost, .ended(.sessionEnded): (lookedAt, seen) = (now(), try await look())
             }

@@ -75,7 +75,6 @@ extension Problem {
     init(_ error: WatchError) {
         switch error {
         case .resumePointGone: self.init(ProblemKind.resumePointGone)
-        case .tooMany: self.init(.tooManyWatchers, fields: [.retryAfter: "10"])
         case .stopping: self.init(ProblemKind.stopping, fields: [.retryAfter: "1"])
         }
     }

@@ -198,9 +198,6 @@ extension ProblemKind {
     static let tooManySessions = ProblemKind(
         .serviceUnavailable, "too_many_sessions", "Too many sessions",
         "The server has reached its limit of sessions: try again later.")
-    static let tooManyWatchers = ProblemKind(
-        .serviceUnavailable, "too_many_watchers", "Too many watchers",
-        "The session, or the server, has reached its limit of clients that wait for changes: try again later.")
     static let contention = ProblemKind(
         .serviceUnavailable, "contention", "Too many writers",
         "Other requests changed this session at the same time: try again.")
@@ -248,7 +245,7 @@ extension ProblemKind {
         targetTooLong,
         unsupportedMediaType, idempotencyKeyReused, preconditionRequired, quotaExceeded, headTooLarge, tooManyFields,
         tooManyCookies,
-        internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, tooManyWatchers, contention,
+        internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, contention,
         overloaded, storeUnavailable, dataDamaged, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
     ]
 }

@@ -54,7 +54,7 @@ final class SessionEnvironment: Sendable {
         isShared = store.isShared
         self.clock = clock
         tasks = TaskQueue(clock: clock)
-        watches = SessionWatches(clock: clock, mostWatchers: settings.maxWatchers)
+        watches = SessionWatches(clock: clock, limits: settings.watchers)
         self.random = random
         process = ServiceLocator(registry: catalog.registry)
         processDocuments = ProcessDocuments(catalog)

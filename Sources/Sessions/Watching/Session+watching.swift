@@ -7,12 +7,15 @@ extension Session {
     /// - Parameters:
     ///   - point: a revision; `nil` for the current one.
     ///   - token: the token of the caller, if it has one. When it ends, the watcher ends.
+    ///   - address: the same number for all clients at one address; see ``WatcherLimits``.
     /// - Throws: ``WatchError``; ``SessionError/ended``, ``SessionError/unauthenticated``.
-    package func watch(after point: UInt64? = nil, token: TokenDigest?) throws -> SessionWatcher {
+    package func watch(
+        after point: UInt64? = nil, token: TokenDigest?, from address: UInt64 = 0
+    ) throws -> SessionWatcher {
         var missed = missedOfProcess(since: point)
         while true {
             do {
-                return try watch(after: point, missed, token)
+                return try watch(after: point, missed, token, address)
             } catch WatchError.resumePointGone {
                 // There may have been another commit meanwhile.
                 guard environment.isShared, let point, let commit = try changes(since: point),
@@ -24,9 +27,9 @@ extension Session {
     }
 
     private func watch(
-        after point: UInt64?, _ missed: WatchedCommit?, _ token: TokenDigest?
+        after point: UInt64?, _ missed: WatchedCommit?, _ token: TokenDigest?, _ address: UInt64
     ) throws -> SessionWatcher {
-        try state.withLock { state in
+        let (watcher, displaced) = try state.withLock { state in
             guard state.stage == .open else { throw SessionError.ended }
             var endsAt: Int64?
             if let token, token != state.record.token {
@@ -34,16 +37,19 @@ extension Session {
                 guard let retired else { throw SessionError.unauthenticated }
                 endsAt = retired.graceEndsAt
             }
-            let watcher = try environment.watches.add(to: state, after: missed?.revision ?? point) {
+            let added = try environment.watches.add(to: state, after: missed?.revision ?? point) {
                 watch, place, current in
                 SessionWatcher(
-                    of: self, watch, at: place, after: point ?? current, missed, token: token, endsAt: endsAt)
+                    of: self, watch, at: place, after: point ?? current, missed, token: token, endsAt: endsAt,
+                    address: address)
             }
             // Under the lock, as in `breakWatch()`, so that the store is told in the same order.
             if !state.isWatched { follow(state.record.id) }
             state.isWatched = true
-            return watcher
+            return added
         }
+        for other in displaced { other.displace() }
+        return watcher
     }
 
     /// Which documents of the process have changed is not known of the time in which a client was away, so it is told

@@ -19,12 +19,13 @@ final class SessionWatch: Sendable {
         var revision: UInt64
         /// The last use of the session that watchers were told of.
         var toldUse: Int64
-        var watchers: [ObjectIdentifier: SessionWatcher] = [:]
+        var watchers = WatchersByAddress()
         var end: WatchEnd?
         /// When the last watcher left.
         var idleSince: Int64
-        /// Whether a task is about to wake the watchers.
+        /// Whether a task wakes the watchers, and whether there is something new since it last did.
         var isWaking = false
+        var isStale = false
 
         mutating func append(_ commit: WatchedCommit) {
             history.append(commit)
@@ -44,8 +45,10 @@ final class SessionWatch: Sendable {
     /// The most changes that are kept. A client that reads at all is faster than this; one that reconnects within
     /// seconds rarely misses more.
     private static let mostChanges = 512
-    /// More watchers are woken on another thread, because the thread that commits has other work.
+    /// More watchers are woken on another thread, because the thread that commits has other work, and not more often
+    /// than each ``pause``: a client that writes without a pause does not make many others as busy.
     private static let mostWokenAtOnce = 4
+    private static let pause = Duration.milliseconds(25)
 
     init(_ session: SessionID, revision: UInt64, lastUsedAt: Int64) {
         self.session = session
@@ -54,6 +57,9 @@ final class SessionWatch: Sendable {
     }
 
     var watcherCount: Int { state.withLock(\.watchers.count) }
+
+    /// Who makes room for a new watcher.
+    var oldestOfMost: SessionWatcher? { state.withLock(\.watchers.oldestOfMost) }
 
     /// Adds a watcher.
     ///
@@ -69,7 +75,7 @@ final class SessionWatch: Sendable {
             guard state.end == nil, point >= state.beginning, point <= current else { throw .resumePointGone }
             let skipped = state.history.prefix { $0.revision <= point }.count
             let watcher = make(state.dropped + skipped, point)
-            state.watchers[ObjectIdentifier(watcher)] = watcher
+            state.watchers.add(watcher)
             state.idleSince = .max
             return watcher
         }
@@ -78,8 +84,8 @@ final class SessionWatch: Sendable {
     /// - Returns: whether it was there.
     func remove(_ watcher: SessionWatcher, now: Int64) -> Bool {
         state.withLock { state in
-            guard state.watchers.removeValue(forKey: ObjectIdentifier(watcher)) != nil else { return false }
-            if state.watchers.isEmpty { state.idleSince = now }
+            guard state.watchers.remove(watcher) else { return false }
+            if state.watchers.count == 0 { state.idleSince = now }
             return true
         }
     }
@@ -98,7 +104,7 @@ final class SessionWatch: Sendable {
             if !commit.changes.isEmpty { state.append(commit) }
             state.revision = commit.revision
             state.end = end
-            for watcher in state.watchers.values where watcher.token.map({ $0 != token }) ?? false {
+            for watcher in state.watchers.all where watcher.token.map({ $0 != token }) ?? false {
                 watcher.end(at: state.dropped + state.history.count)
             }
         }
@@ -118,7 +124,7 @@ final class SessionWatch: Sendable {
     /// Tells watchers what no commit of the session has changed.
     func note(_ changes: [SessionChange]) {
         let isTold = state.withLock { state in
-            guard state.end == nil, !state.watchers.isEmpty else { return false }
+            guard state.end == nil, state.watchers.count > 0 else { return false }
             state.append(WatchedCommit(revision: state.revision, changes: changes, isLater: true))
             return true
         }
@@ -150,20 +156,28 @@ final class SessionWatch: Sendable {
     /// Lets watchers take what has arrived.
     private func wake() {
         let watchers = state.withLock { state -> [SessionWatcher]? in
+            state.isStale = true
             if state.isWaking { return [] }
             state.isWaking = state.watchers.count > Self.mostWokenAtOnce
-            return state.isWaking ? nil : Array(state.watchers.values)
+            return state.isWaking ? nil : state.watchers.all
         }
-        guard watchers == nil else {
-            for watcher in watchers ?? [] { watcher.wake() }
-            return
-        }
-        Task { [self] in
-            let watchers = state.withLock { state in
-                state.isWaking = false
-                return Array(state.watchers.values)
-            }
+        if let watchers {
             for watcher in watchers { watcher.wake() }
+        } else {
+            Task { await wakeMany() }
+        }
+    }
+
+    private func wakeMany() async {
+        while true {
+            let watchers = state.withLock { state -> [SessionWatcher]? in
+                state.isWaking = state.isStale
+                state.isStale = false
+                return state.isWaking ? state.watchers.all : nil
+            }
+            guard let watchers else { return }
+            for watcher in watchers { watcher.wake() }
+            try? await Task.sleep(for: Self.pause)
         }
     }
 
@@ -172,7 +186,7 @@ final class SessionWatch: Sendable {
     /// - Returns: whether there are any.
     func tick(now: Int64) -> Bool {
         let (due, isWatched) = state.withLock { state in
-            (state.watchers.values.filter { $0.isDue(now: now) }, !state.watchers.isEmpty)
+            (state.watchers.all.filter { $0.isDue(now: now) }, state.watchers.count > 0)
         }
         for watcher in due { watcher.tick(now: now) }
         return isWatched

@@ -22,12 +22,15 @@ package final class SessionWatcher: Sendable {
         var place: Int
         var waiting: Handler?
         var isGone = false
+        var isDisplaced = false
         /// What it gets before what is in the history.
         var missed: WatchedCommit?
     }
 
     private let session: Session
-    private let watch: SessionWatch
+    let watch: SessionWatch
+    /// The same number for all clients at one address.
+    let address: UInt64
     /// The client knows the session as it was at this revision.
     package let point: UInt64
     /// Commits up to this revision in the history are not for it.
@@ -46,10 +49,11 @@ package final class SessionWatcher: Sendable {
 
     init(
         of session: Session, _ watch: SessionWatch, at place: Int, after point: UInt64, _ missed: WatchedCommit?,
-        token: TokenDigest?, endsAt: Int64?
+        token: TokenDigest?, endsAt: Int64?, address: UInt64
     ) {
         self.session = session
         self.watch = watch
+        self.address = address
         self.point = point
         begin = missed?.revision ?? point
         self.token = token
@@ -87,12 +91,12 @@ package final class SessionWatcher: Sendable {
     /// Hands over what has arrived, if anything has and the client waits.
     func wake() {
         let (handler, event) = state.withLock { state -> (Handler?, Event) in
-            guard state.waiting != nil,
-                let event = state.missed.take().map({ .commits([$0]) }) ?? watch.next(at: &state.place, for: self)
-            else {
-                return (nil, .nothing)
-            }
-            return (state.waiting.take(), event)
+            guard state.waiting != nil else { return (nil, .nothing) }
+            let event: Event? =
+                state.isDisplaced
+                ? .ended(.displaced)
+                : state.missed.take().map { .commits([$0]) } ?? watch.next(at: &state.place, for: self)
+            return event.map { (state.waiting.take(), $0) } ?? (nil, .nothing)
         }
         handler?(event)
     }
@@ -128,6 +132,12 @@ package final class SessionWatcher: Sendable {
         }
     }
 
+    /// It made room for a newer watcher.
+    func displace() {
+        state.withLock { $0.isDisplaced = true }
+        wake()
+    }
+
     private func giveUp() { state.withLock { $0.waiting.take() }?(.nothing) }
 
     /// The client has gone.
@@ -138,6 +148,6 @@ package final class SessionWatcher: Sendable {
             return state.waiting.take()
         }
         withExtendedLifetime(handler) {}
-        session.environment.watches.leave(self, watch)
+        session.environment.watches.leave(self)
     }
 }

@@ -9,7 +9,7 @@ final class SessionWatches: Sendable {
         /// In parts, because time is looked at for one part after the other: many watchers at once would keep requests
         /// waiting for milliseconds.
         var parts = [[SessionID: SessionWatch]](repeating: [:], count: SessionWatches.partCount)
-        var count = 0
+        var watchers = WatchersByAddress()
         var isStopping = false
 
         subscript(id: SessionID) -> SessionWatch? {
@@ -24,22 +24,19 @@ final class SessionWatches: Sendable {
 
     private let state = Mutex(State())
     private let clock: any SessionClock
-    private let mostWatchers: Int
+    private let limits: WatcherLimits
 
-    /// The most watchers of one session: more than tabs and devices of a person, and so few that a commit wakes them
-    /// within milliseconds.
-    private static let mostOfSession = 2_048
     /// How long the history of a session is kept when nobody watches it any more: longer than a client needs to
     /// reconnect. In milliseconds.
     static let retention: Int64 = 120_000
 
-    init(clock: any SessionClock, mostWatchers: Int) {
+    init(clock: any SessionClock, limits: WatcherLimits) {
         self.clock = clock
-        self.mostWatchers = mostWatchers
+        self.limits = limits
     }
 
     /// Watchers of all sessions.
-    var count: Int { state.withLock(\.count) }
+    var count: Int { state.withLock(\.watchers.count) }
 
     subscript(id: SessionID) -> SessionWatch? { state.withLock { $0[id] } }
 
@@ -48,30 +45,40 @@ final class SessionWatches: Sendable {
     /// - Parameters:
     ///   - session: its state.
     ///   - make: makes the watcher.
+    /// - Returns: the watcher, and those that made room for it, which are to be told.
     func add(
         to session: borrowing Session.State, after point: UInt64?,
         _ make: (SessionWatch, _ place: Int, _ point: UInt64) -> SessionWatcher
-    ) throws(WatchError) -> SessionWatcher {
+    ) throws(WatchError) -> (watcher: SessionWatcher, displaced: [SessionWatcher]) {
         let record = session.record
         let (isWatched, lastUsedAt) = (session.isWatched, session.lastUsedAt)
         return try state.withLock { state throws(WatchError) in
             guard !state.isStopping else { throw .stopping }
-            guard state.count < mostWatchers else { throw .tooMany }
             // A watch that the session does not know of has missed commits; one idle for long is about to be dropped.
             let oldest = clock.now() - Self.retention
             let known = isWatched ? state[record.id].flatMap { $0.isIdle(since: oldest) ? nil : $0 } : nil
             let watch = known ?? SessionWatch(record.id, revision: record.revision, lastUsedAt: lastUsedAt)
-            guard watch.watcherCount < Self.mostOfSession else { throw .tooMany }
             let watcher = try watch.add(after: point, current: record.revision) { make(watch, $0, $1) }
             state[record.id] = watch
-            state.count += 1
-            return watcher
+            state.watchers.add(watcher)
+            var displaced: [SessionWatcher] = []
+            func displace(_ one: SessionWatcher?) {
+                guard let one, one.watch.remove(one, now: clock.now()) else { return }
+                _ = state.watchers.remove(one)
+                displaced.append(one)
+            }
+            if watch.watcherCount > limits.ofSession { displace(watch.oldestOfMost) }
+            if state.watchers.count(of: watcher.address) > limits.ofAddress {
+                displace(state.watchers.oldest(of: watcher.address))
+            }
+            if state.watchers.count > limits.all { displace(state.watchers.oldestOfMost) }
+            return (watcher, displaced)
         }
     }
 
-    func leave(_ watcher: SessionWatcher, _ watch: SessionWatch) {
-        guard watch.remove(watcher, now: clock.now()) else { return }
-        state.withLock { $0.count -= 1 }
+    func leave(_ watcher: SessionWatcher) {
+        guard watcher.watch.remove(watcher, now: clock.now()) else { return }
+        _ = state.withLock { $0.watchers.remove(watcher) }
     }
 
     /// Tells the watchers of all sessions what no commit of theirs has changed.

@@ -39,13 +39,13 @@ package enum WatchEnd: Sendable, Equatable {
     case stopping
     /// There are changes that watchers were not told of.
     case gap
+    /// There are too many watchers: it made room for a newer one.
+    case displaced
 }
 
 /// Why a session cannot be watched.
 package enum WatchError: Error, Sendable, Equatable {
     /// The commits after the resume point are not all in memory.
     case resumePointGone
-    /// The limit of watchers, of this session or of all sessions, is reached.
-    case tooMany
     case stopping
 }

@@ -295,6 +295,45 @@ struct EventStreamTests {
         }
     }
 
+    @Test("ends when too many watch: the oldest makes room, and is told to come back later; so does one that waits")
+    func displaced() async throws {
+        try await withApplication { configuration in
+            configuration.limits.sessionStreams = 2
+        } _: { app in
+            let client = try await app.newSession().client
+            let first = try await EventReader.open(client)
+            let second = try await EventReader.open(client)
+            let third = try await EventReader.open(client)
+            let closed = EventReader.Event(name: "stream.closed", data: ["reason": "displaced"], id: nil)
+            #expect(try await first.block() == .event(closed))
+            #expect(try await first.block() == .end)
+            let tag = try #require(try await client.get(Paths.profile)["ETag"])
+            let waiting = [("If-None-Match", tag), ("Prefer", "wait=60")]
+            async let displaced = client.get(Paths.profile, fields: waiting)
+            #expect(try await second.next(1).map(\.name) == ["stream.closed"])
+            let fourth = try await EventReader.open(client)
+            #expect(try await third.next(1).map(\.name) == ["stream.closed"])
+            let fifth = try await EventReader.open(client)
+            #expect(try await displaced.status == 304)
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            for stream in [fourth, fifth] { #expect(try await stream.next(1).map(\.name) == ["service.changed"]) }
+        }
+    }
+
+    @Test("many that watch one session are told of every write, in order, however fast they follow each other")
+    func many() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            var streams: [EventReader] = []
+            for _ in 0..<12 { streams.append(try await EventReader.open(client)) }
+            for number in 0..<50 { try await client.patch(Paths.profile, #"{"name":"\#(number)"}"#) }
+            for stream in streams {
+                let events = try await stream.next(50)
+                #expect(events.map(\.id) == (2...51).map { "\($0)" })
+            }
+        }
+    }
+
     @Test("loses nothing and doubles nothing under many writers, also for a reader that is cut again and again")
     func exactly() async throws {
         try await withStore(.sqlite("sessions.db")) { app in

@@ -50,12 +50,15 @@ final class EventStream: Sendable {
         case .ended(.tokenReplaced): return last("token_replaced")
         case .ended(.stopping): return last("stopping")
         case .ended(.gap): return last("reset")
+        // A browser that came back at once would displace the next.
+        case .ended(.displaced): return last("displaced", retry: 60_000)
         }
     }
 
-    private func last(_ reason: String) -> HTTPBodySource.Piece {
+    private func last(_ reason: String, retry: Int? = nil) -> HTTPBodySource.Piece {
         stage.withLock { $0 = .closing }
-        return .bytes(Self.event("stream.closed", id: nil) { $0.member("reason", reason) })
+        let retry = retry.map { "retry: \($0)\n" } ?? ""
+        return .bytes(Array(retry.utf8) + Self.event("stream.closed", id: nil) { $0.member("reason", reason) })
     }
 
     private func text(of commit: WatchedCommit) -> [UInt8] {

@@ -9,6 +9,6 @@ extension WatchEndpoint {
                     status: .ok, meaning: "The stream. It has no end until the session ends.",
                     contents: [(EventStream.mediaType, .text)])
             ],
-            problems: [.invalidInput, .resumePointGone, .tooManyWatchers])
+            problems: [.invalidInput, .resumePointGone])
     ]
 }

@@ -17,7 +17,8 @@ struct WatchEndpoint: Sendable {
 
     @Sendable private func watch(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let token = try caller.presentedToken(of: request).digest
-        let watcher = try session.watch(after: try Self.resumePoint(of: request), token: token)
+        let watcher = try session.watch(
+            after: try Self.resumePoint(of: request), token: token, from: request.client.network)
         return .response(
             HTTPResponse(
                 fields: [.contentType: EventStream.mediaType, .cacheControl: "no-store"],
