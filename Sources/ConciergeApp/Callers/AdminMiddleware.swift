@@ -114,7 +114,7 @@ final class AdminAccess: Sendable {
             host = host[..<colon]
         }
         return host == "[::1]" || host.lowercased() == "localhost"
-            || (!host.contains(":") && AddressSetting.isLoopback(String(host)))
+            || (!host.contains(":") && ListenAddress.isLoopback(String(host)))
     }
 
     /// Whether a browser says that a page of another origin caused the request. Other clients do not send the fields.

@@ -33,7 +33,7 @@ extension ConfigurationKey {
             "How long Redis may be away before the server reports that it is not ready. Requests get 503 meanwhile. No effect "
                 + "with other stores."),
         .init(
-            "durability", .choice(Configuration.Durability.self), \.durability,
+            "durability", .choice, \.durability,
             "When a write is on the disk: before its response, at most `sync_interval` later, or when the operating system "
                 + "writes it. No effect with `memory`, nor with Redis, whose own `appendfsync` decides."),
         .init(
@@ -57,7 +57,7 @@ extension ConfigurationKey {
             "main_flow", .optional(.flowName), \.mainFlow,
             "The flow of journey `main`, which starts at its first request."),
         .init(
-            "orphaned_journeys", .choice(Configuration.OrphanedJourneys.self), \.orphanedJourneys,
+            "orphaned_journeys", .choice, \.orphanedJourneys,
             "When journeys need a version of a flow that is not loaded: refuse to start, or restart those journeys."),
         .init(
             "demo", .boolean, \.demo, "Whether the public listener serves the demo, a page for browsers, at `/demo`."),
@@ -99,7 +99,7 @@ extension ConfigurationKey {
             "max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions that a user is attached to."
         ),
         .init(
-            "user_sessions_at_limit", .choice(Configuration.UserSessionsAtLimit.self), \.userSessionsAtLimit,
+            "user_sessions_at_limit", .choice, \.userSessionsAtLimit,
             "When a user with so many signs in to one more: end the oldest, or refuse with 409."),
         .init(
             "max_resident_bytes", .bytes(1...1_125_899_906_842_624), \.maxResidentBytes,
@@ -162,7 +162,7 @@ extension ConfigurationKey {
             "proxies.networks", .networks, \.proxies.networks,
             "Addresses of the proxies in front of the listeners. Only what they say about a client's address counts."),
         .init(
-            "proxies.field", .choice(TrustedProxies.Field.self), \.proxies.field,
+            "proxies.field", .choice, \.proxies.field,
             "Where they say it: in a field, or, with `proxy-protocol`, in bytes before the first request of each connection to "
                 + "the public listener. Whatever else is there counts for nothing: proxies pass on what a client wrote."
         ),
@@ -249,10 +249,10 @@ extension ConfigurationKey {
             "A client that does not read its response in this time is disconnected."),
 
         .init(
-            "log.format", .choice(Configuration.Log.Format.self), \.log.format,
+            "log.format", .choice, \.log.format,
             "Log lines as JSON or as text; auto is text on a terminal and JSON elsewhere."),
         .init(
-            "log.level", .choice(Configuration.Log.Level.self), \.log.level, "The least severe level that is written."),
+            "log.level", .choice, \.log.level, "The least severe level that is written."),
         .init("log.requests", .boolean, \.log.requests, "Whether each request gets a line in the log."),
 
         .init(
@@ -287,9 +287,9 @@ extension ConfigurationKey {
     static let names = all.map(\.path) + groups + [taskGroup]
 }
 
-extension SettingType where Self == DurationSetting {
+extension Setting where Value == Duration {
     /// The deadline of a phase of a request. Below 10 ms no client could meet it; above an hour it protects nothing.
-    fileprivate static var deadline: DurationSetting { .duration(.milliseconds(10) ... .hours(1)) }
+    fileprivate static var deadline: Self { .duration(.milliseconds(10) ... .hours(1)) }
 }
 
 extension Duration {

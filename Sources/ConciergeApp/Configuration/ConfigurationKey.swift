@@ -5,9 +5,8 @@ package struct ConfigurationKey: Sendable {
     /// Its path in the file, joined by dots: `admin.port`.
     package let path: String
     package let typeName: String
-    /// The allowed values, to follow "allowed is".
+    /// The allowed values, for the reference.
     package let allowed: String
-    private let examples: String?
     /// The default in the reference: JSON, or a few words if it depends on the machine.
     package let defaultText: String
     package let meaning: String
@@ -22,25 +21,24 @@ package struct ConfigurationKey: Sendable {
     let assign: @Sendable (WrittenValue, inout Configuration) -> Bool
     /// The value as JSON text, masked when it is secret.
     package let show: @Sendable (Configuration) -> String
-    let fault: @Sendable (WrittenValue) -> String?
-    let guess: @Sendable (WrittenValue) -> String?
+    /// The sentence about a value that is not allowed. It does not contain a secret value.
+    let refusal: @Sendable (WrittenValue) -> String
 
     /// - Parameters:
     ///   - flag: whether it has its own flag. Every key can be set by `--set key=value`.
     ///   - defaultText: replaces the initial value if that depends on the machine.
-    init<Setting: SettingType>(
-        _ path: String, _ setting: Setting, _ place: any WritableKeyPath<Configuration, Setting.Value> & Sendable,
+    init<Value>(
+        _ path: String, _ setting: Setting<Value>, _ place: any WritableKeyPath<Configuration, Value> & Sendable,
         flag: Bool = false, defaultText: String? = nil, _ meaning: String
     ) {
         self.path = path
         self.typeName = setting.name
         self.allowed = setting.allowed
-        self.examples = setting.examples
-        self.defaultText = defaultText ?? "`\(setting.show(Configuration()[keyPath: place]))`"
+        self.defaultText = defaultText ?? "`\(setting.show(Self.defaults[keyPath: place]))`"
         self.meaning = meaning
         self.schema = setting.schema
-        self.isSecret = setting.name == SecretSetting().name
-        self.isPath = setting.name == PathSetting().name
+        self.isSecret = setting.isSecret
+        self.isPath = setting.isPath
         self.hasFlag = flag
         self.assign = { written, configuration in
             guard let value = setting.read(written) else { return false }
@@ -48,9 +46,10 @@ package struct ConfigurationKey: Sendable {
             return true
         }
         self.show = { setting.show($0[keyPath: place]) }
-        self.fault = { setting.fault($0) }
-        self.guess = { setting.guess($0) }
+        self.refusal = { setting.refusal(of: $0, as: path) }
     }
+
+    private static let defaults = Configuration()
 
     /// `CONCIERGE_ADMIN_PORT` for `admin.port`.
     package var environmentName: String {
@@ -67,14 +66,10 @@ package struct ConfigurationKey: Sendable {
     package var pointer: String { Self.pointer(of: path) }
 
     static func pointer(of path: String) -> String {
-        "/" + path.map { $0 == "." ? "/" : String($0) }.joined()
-    }
-
-    /// The sentence about a value that is not allowed. It does not contain a secret value.
-    func refusal(of written: WrittenValue) -> String {
-        let given = isSecret ? "has a value that is not allowed (not shown)" : fault(written) ?? "is \(written.shown)"
-        let guess = isSecret ? nil : guess(written)
-        let asIn = examples.map { ", as in \($0)" } ?? ""
-        return "\(path) \(given); allowed is \(allowed)\(asIn)" + (guess.map { "; did you mean \($0)?" } ?? "")
+        let tokens = path.split(separator: ".").map(String.init)
+        guard tokens.count > 3, tokens[0] == taskGroup else { return JSONPointer(tokens).description }
+        // The name of a task may have dots.
+        return JSONPointer([taskGroup, tokens[1..<tokens.count - 1].joined(separator: "."), tokens[tokens.count - 1]])
+            .description
     }
 }

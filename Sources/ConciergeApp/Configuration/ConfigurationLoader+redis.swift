@@ -6,30 +6,27 @@ extension ConfigurationLoader {
         let tls = loaded.configuration.redisTLS
         guard tls != RedisTLS() else { return }
         func report(
-            _ key: String, _ code: String, _ message: String, _ severity: ConfigurationProblem.Severity = .error
+            _ code: String, _ key: String, _ message: String, _ severity: ConfigurationProblem.Severity = .error
         ) {
-            // A key that is missing is missed by the others.
-            let origin = ["redis_tls.\(key)", "redis_tls.certificate", "redis_tls.key", "redis_tls.ca"]
-                .compactMap { loaded.origins[$0] }.first
-            loaded.problems.append(
-                ConfigurationProblem(
-                    severity, at: origin ?? .builtIn, pointer: "/redis_tls/\(key)", code: code, message))
+            loaded.report(
+                code, "redis_tls.\(key)", message,
+                missedBy: ["redis_tls.certificate", "redis_tls.key", "redis_tls.ca"], severity: severity)
         }
         guard case .redis(var address) = loaded.configuration.store, address.tls != nil else {
             let key = tls.authorities != nil ? "ca" : tls.certificate != nil ? "certificate" : "key"
             return report(
-                key, "without_effect", "redis_tls.\(key) is given, and store is not at rediss://, so nothing uses it",
+                "without_effect", key, "redis_tls.\(key) is given, and store is not at rediss://, so nothing uses it",
                 .warning)
         }
         guard (tls.certificate == nil) == (tls.key == nil) else {
             let missing = tls.certificate == nil ? "certificate" : "key"
             return report(
-                missing, "missing_key",
+                "missing_key", missing,
                 "redis_tls.\(missing) is missing; redis_tls.certificate and redis_tls.key are needed together")
         }
         for (key, path) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let path else { continue }
-            do { _ = try files.read(path) } catch { return report(key, error.code, "\(error)") }
+            do { _ = try files.read(path) } catch { return report(error.code, key, "\(error)") }
         }
         address.tls = RedisTLS()
         address.tls?.authorities = tls.authorities.map(files.path(of:))
@@ -42,7 +39,7 @@ extension ConfigurationLoader {
                 case .certificate: "certificate"
                 case .key: "key"
                 }
-            return report(key, problem.isMismatch ? "conflict" : "bad_value", problem.description)
+            return report(problem.isMismatch ? "conflict" : "bad_value", key, problem.description)
         }
         loaded.configuration.store = .redis(address)
     }

@@ -76,7 +76,7 @@ package struct ConfigurationLoader: Sendable {
                 loaded.problems.append(
                     ConfigurationProblem(
                         at: assignment.origin, pointer: key.pointer, code: "bad_value",
-                        key.refusal(of: assignment.written)))
+                        key.refusal(assignment.written)))
             }
         }
     }
@@ -88,57 +88,35 @@ package struct ConfigurationLoader: Sendable {
         if loaded.configuration.admin.key != nil {
             let other = loaded.origin(of: "admin.key")
             if other.precedence > origin.precedence { return }
-            if other.precedence == origin.precedence {
-                loaded.problems.append(
-                    ConfigurationProblem(
-                        at: origin, pointer: "/admin/key_file", code: "conflict",
-                        "admin.key and admin.key_file are both given; allowed is one of them"))
-                return
+            guard other.precedence < origin.precedence else {
+                return loaded.report(
+                    "conflict", "admin.key_file",
+                    "admin.key and admin.key_file are both given; allowed is one of them")
             }
         }
-        do {
-            let line = try secretLine(of: path)
-            let key = SecretSetting()
-            guard let secret = key.read(.plain(String(line))) else {
-                loaded.problems.append(
-                    ConfigurationProblem(
-                        at: origin, pointer: "/admin/key_file", code: "bad_value",
-                        "the key in \(path) is not allowed (not shown); allowed is \(key.allowed)"))
-                return
-            }
-            loaded.configuration.admin.key = secret
-            loaded.origins["admin.key"] = origin
-        } catch {
-            loaded.problems.append(
-                ConfigurationProblem(at: origin, pointer: "/admin/key_file", code: error.code, "\(error)"))
+        let setting = Setting<Secret>.secret
+        let key = loaded.content(of: path, setting.allowed, named: "admin.key_file", with: files) {
+            setting.read(.plain(Self.line($0)))
         }
+        guard let key else { return }
+        loaded.configuration.admin.key = key
+        loaded.origins["admin.key"] = origin
     }
 
-    /// The only line of a file with a secret.
-    private func secretLine(of path: String) throws(FileProblem) -> String {
-        // Far more than a secret has: a longer file is the wrong one.
-        var line = Substring(String(decoding: try files.read(path, limit: 4096), as: UTF8.self))
+    private static func line(_ file: [UInt8]) -> String {
+        var line = Substring(String(decoding: file, as: UTF8.self))
         while let last = line.last, last.isNewline { line.removeLast() }
         return String(line)
     }
 
     private func readRedisPasswords(_ loaded: inout LoadedConfiguration) {
         guard case .redis(var address) = loaded.configuration.store else { return }
-        func report(_ key: String, _ code: String, _ message: String) {
-            loaded.problems.append(
-                ConfigurationProblem(at: loaded.origin(of: key), pointer: "/\(key)", code: code, message))
-        }
         func password(_ key: String, _ path: String?) -> String? {
-            do {
-                return try path.map(secretLine)
-            } catch {
-                report(key, error.code, "\(error)")
-                return nil
-            }
+            path.flatMap { loaded.content(of: $0, "", named: key, with: files, read: Self.line) }
         }
         if let user = address.user, loaded.configuration.redisPasswordFile == nil {
-            report(
-                "store", "missing_key",
+            loaded.report(
+                "missing_key", "store",
                 "user \"\(user)\" of Redis needs a password: name its file in redis_password_file")
         }
         address.password = password("redis_password_file", loaded.configuration.redisPasswordFile)
@@ -149,19 +127,9 @@ package struct ConfigurationLoader: Sendable {
 
     private func readEncryptionKeys(_ loaded: inout LoadedConfiguration) {
         guard let path = loaded.configuration.encryptionKeysFile else { return }
-        func report(_ code: String, _ message: String) {
-            loaded.problems.append(
-                ConfigurationProblem(
-                    at: loaded.origin(of: "encryption_keys_file"), pointer: "/encryption_keys_file", code: code, message
-                ))
-        }
-        do {
-            loaded.configuration.encryptionKeys = DocumentKeys(try files.read(path, limit: 65_536))
-            guard loaded.configuration.encryptionKeys == nil else { return }
-            report("bad_value", "the keys in \(path) are not allowed (not shown); allowed is \(DocumentKeys.allowed)")
-        } catch {
-            report(error.code, "\(error)")
-        }
+        loaded.configuration.encryptionKeys = loaded.content(
+            of: path, DocumentKeys.allowed, named: "encryption_keys_file", with: files, limit: 65_536,
+            read: DocumentKeys.init)
     }
 
     /// The files are read again when the server starts.
@@ -175,50 +143,29 @@ package struct ConfigurationLoader: Sendable {
         } catch {
             (severity, key, code, message) = (.error, error.key, error.code, error.description)
         }
-        // A key that is missing is missed by the others.
-        let origin = ["tls.\(key)", "tls.certificate", "tls.key", "tls.client_ca"]
-            .compactMap { loaded.origins[$0] }.first
-        loaded.problems.append(
-            ConfigurationProblem(severity, at: origin ?? .builtIn, pointer: "/tls/\(key)", code: code, message))
+        loaded.report(
+            code, "tls.\(key)", message, missedBy: ["tls.certificate", "tls.key", "tls.client_ca"], severity: severity)
     }
 
     /// A task that is sent needs an address and a secret: a receiver must be able to tell who sends.
     private func readSecret(ofTask name: String, _ loaded: inout LoadedConfiguration) {
         let task = loaded.configuration.tasks[name]
-        func report(_ member: String, _ code: String, _ message: String) {
-            let origin =
-                loaded.origins["tasks.\(name).\(member)"]
-                ?? loaded.origins.first {
-                    $0.key.hasPrefix("tasks.\(name).")
-                }?.value
-            loaded.problems.append(
-                ConfigurationProblem(
-                    at: origin ?? .builtIn, pointer: JSONPointer(["tasks", name, member]).description, code: code,
-                    message))
-        }
+        let members = ConfigurationKey.ofTask(name).map(\.path)
         if task.url == nil {
             // One that is not allowed has been reported.
             guard !loaded.problems.contains(where: { $0.pointer == "/tasks/\(name)/url" }) else { return }
-            return report("url", "missing_key", "tasks.\(name).url is missing: where the task is sent")
+            return loaded.report(
+                "missing_key", "tasks.\(name).url", "tasks.\(name).url is missing: where the task is sent",
+                missedBy: members)
         }
         guard let path = task.secretFile else {
-            return report(
-                "secret_file", "missing_key",
-                "tasks.\(name).secret_file is missing: the file with the secret of the signature")
+            return loaded.report(
+                "missing_key", "tasks.\(name).secret_file",
+                "tasks.\(name).secret_file is missing: the file with the secret of the signature", missedBy: members)
         }
-        do {
-            let bytes = try files.read(path, limit: 4096)
-            var line = Substring(String(decoding: bytes, as: UTF8.self))
-            while let last = line.last, last.isNewline { line.removeLast() }
-            guard let secret = WebhookSecret(String(line)) else {
-                return report(
-                    "secret_file", "bad_value",
-                    "the secret in \(path) is not allowed (not shown); allowed is \(WebhookSecret.allowed)")
-            }
-            loaded.configuration.tasks[name].secret = secret
-        } catch {
-            report("secret_file", error.code, "\(error)")
-        }
+        loaded.configuration.tasks[name].secret = loaded.content(
+            of: path, WebhookSecret.allowed, named: "tasks.\(name).secret_file", with: files
+        ) { WebhookSecret(Self.line($0)) }
     }
 
     /// - Returns: all services that flows can refer to: every declared service, even if its file has mistakes.
@@ -253,10 +200,7 @@ package struct ConfigurationLoader: Sendable {
         let known = loaded.flows.flows.flatMap(\.taskNames)
         for target in loaded.configuration.taskTargets {
             func warn(_ message: String) {
-                loaded.problems.append(
-                    ConfigurationProblem(
-                        .warning, at: loaded.origin(of: "tasks.\(target.task).url"),
-                        pointer: "/tasks/\(JSONPointer.escape(target.task))", code: "without_effect", message))
+                loaded.report("without_effect", "tasks.\(target.task).url", message, severity: .warning)
             }
             if !known.contains(target.task) {
                 let guess = NearestName.of(target.task, among: known).map { "; did you mean \($0)?" } ?? ""
@@ -283,15 +227,12 @@ package struct ConfigurationLoader: Sendable {
         guard !origin.isOutsideFile,
             loaded.origin(of: "flows").isOutsideFile || loaded.origin(of: "services").isOutsideFile
         else {
-            loaded.problems.append(
-                ConfigurationProblem(at: origin, pointer: "/main_flow", code: "unknown_flow", message))
-            return
+            return loaded.report("unknown_flow", "main_flow", message)
         }
         // The configured flows are others, unless this looks like a mistake.
         loaded.configuration.mainFlow = nil
         guard guess != nil else { return }
-        loaded.problems.append(
-            ConfigurationProblem(.warning, at: origin, pointer: "/main_flow", code: "without_effect", message))
+        loaded.report("without_effect", "main_flow", message, severity: .warning)
     }
 
     /// The configured directory, or the one of that name beside the file, if it exists.

@@ -28,6 +28,34 @@ package struct LoadedConfiguration: Sendable {
     package var hasErrors: Bool { problems.contains { $0.severity == .error } }
 
     func origin(of path: String) -> ValueOrigin { origins[path] ?? .builtIn }
+
+    /// Adds a problem of a key.
+    /// - Parameter others: keys that need this one: if it is missing, the problem is where one of them was written.
+    mutating func report(
+        _ code: String, _ key: String, _ message: String, missedBy others: [String] = [],
+        severity: ConfigurationProblem.Severity = .error
+    ) {
+        let origin = ([key] + others).compactMap { origins[$0] }.first ?? .builtIn
+        problems.append(
+            ConfigurationProblem(
+                severity, at: origin, pointer: ConfigurationKey.pointer(of: key), code: code, message))
+    }
+
+    /// The value in the file that a key names. A problem is added if the file cannot be read, or does not hold what is
+    /// allowed. It does not show what the file holds.
+    /// - Parameter limit: far more than such a file has: a longer one is the wrong one.
+    mutating func content<Value>(
+        of path: String, _ allowed: String, named key: String, with files: FileReader,
+        limit: Int = 4096, read: ([UInt8]) -> Value?
+    ) -> Value? {
+        do {
+            if let value = read(try files.read(path, limit: limit)) { return value }
+            report("bad_value", key, "what \(path) holds is not allowed (not shown); allowed is \(allowed)")
+        } catch {
+            report(error.code, key, "\(error)")
+        }
+        return nil
+    }
 }
 
 /// The effective configuration as JSON, in the order of the reference. Secrets are masked.
@@ -52,26 +80,20 @@ package enum ConfigurationReport {
     private static func object(
         indent: String, tasks: [String], value: (ConfigurationKey) -> String
     ) -> String {
-        var members: [String] = []
-        var groups: [(name: String, members: [String])] = []
-        for key in ConfigurationKey.all {
-            let parts = key.path.split(separator: ".").map(String.init)
-            guard parts.count == 2 else {
-                members.append("\(indent)  \(JSONText.string(key.path)): \(value(key))")
-                continue
+        func lines(of keys: [ConfigurationKey], in group: String, _ indent: String) -> [String] {
+            keys.filter { $0.path.hasPrefix(group) }.map { key in
+                "\(indent)\(JSONText.string(String(key.path.dropFirst(group.count)))): \(value(key))"
             }
-            if groups.last?.name != parts[0] { groups.append((parts[0], [])) }
-            groups[groups.count - 1].members.append("\(indent)    \(JSONText.string(parts[1])): \(value(key))")
         }
-        members += groups.map { group in
-            let inner = group.members.joined(separator: ",\n")
-            return "\(indent)  \(JSONText.string(group.name)): {\n\(inner)\n\(indent)  }"
+        let all = ConfigurationKey.all
+        var members = lines(of: all.filter { !$0.path.contains(".") }, in: "", "\(indent)  ")
+        members += ConfigurationKey.groups.map { group in
+            let inner = lines(of: all, in: "\(group).", "\(indent)    ").joined(separator: ",\n")
+            return "\(indent)  \(JSONText.string(group)): {\n\(inner)\n\(indent)  }"
         }
         if !tasks.isEmpty {
             let items = tasks.map { name in
-                let keys = ConfigurationKey.ofTask(name).map { key in
-                    "\(JSONText.string(String(key.path.dropFirst("tasks.\(name).".count)))): \(value(key))"
-                }
+                let keys = lines(of: ConfigurationKey.ofTask(name), in: "tasks.\(name).", "")
                 return "\(indent)    \(JSONText.string(name)): {\(keys.joined(separator: ", "))}"
             }
             members.append("\(indent)  \"tasks\": {\n\(items.joined(separator: ",\n"))\n\(indent)  }")

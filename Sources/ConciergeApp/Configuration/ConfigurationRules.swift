@@ -17,7 +17,7 @@ enum ConfigurationRules {
         // A key with a bad value, or a key file that could not be read, has been reported already.
         guard admin.key == nil, admin.keyHashes.isEmpty,
             !loaded.problems.contains(where: { $0.pointer.hasPrefix("/admin/key") }),
-            !AddressSetting.isLoopback(admin.host)
+            !ListenAddress.isLoopback(admin.host)
         else { return nil }
         return ConfigurationProblem(
             at: loaded.origin(of: "admin.host"), pointer: "/admin/key", code: "missing_key",

@@ -29,6 +29,12 @@ package struct FileReader: Sendable {
         return try contents(of: descriptor, path: path, limit: limit)
     }
 
+    /// The names of every `*.json` in a directory, sorted. Hidden files are skipped: editors and mounted volumes use
+    /// them.
+    func jsonFiles(in path: String) throws(FileProblem) -> [String] {
+        try names(in: path).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+    }
+
     /// The names in a directory, sorted, without `.` and `..`.
     package func names(in path: String) throws(FileProblem) -> [String] {
         guard let stream = opendir(resolved(path)) else { throw FileProblem(path: path, errno: errno) }

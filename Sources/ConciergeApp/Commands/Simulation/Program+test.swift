@@ -9,9 +9,8 @@ extension Program {
         let flows = loaded.configuration.flows ?? "config/flows"
         let directory = invocation.directory ?? PathText.join(flows, "tests")
         do {
-            let names = try files.names(in: directory).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
             var run = ScriptRun(loaded, output)
-            for name in names {
+            for name in try files.jsonFiles(in: directory) {
                 let path = PathText.join(directory, name)
                 for (place, script) in try SimulationScript.all(try files.read(path), named: path) {
                     try await run.play(script, named: place, file: name)

@@ -25,15 +25,14 @@ enum FlowDirectory {
     ) -> Contents {
         let names: [String]
         do {
-            names = try files.names(in: directory)
+            names = try files.jsonFiles(in: directory)
         } catch {
             let problem = ConfigurationProblem(at: origin, pointer: "/flows", code: error.code, "\(error)")
             return Contents(problems: [problem])
         }
         var contents = Contents()
         var readable: [FlowFile] = []
-        // Hidden files are skipped: editors and mounted volumes use them.
-        for name in names where name.hasSuffix(".json") && !name.hasPrefix(".") {
+        for name in names {
             contents.fileCount += 1
             let path = PathText.join(directory, name)
             do {

@@ -20,15 +20,14 @@ enum ServiceDirectory {
     ) -> Contents {
         let names: [String]
         do {
-            names = try files.names(in: directory)
+            names = try files.jsonFiles(in: directory)
         } catch {
             let problem = ConfigurationProblem(at: origin, pointer: "/services", code: error.code, "\(error)")
             return Contents(problems: [problem])
         }
         var contents = Contents()
         var firstUse = Dictionary(added.map { ($0, "the program") }, uniquingKeysWith: { first, _ in first })
-        // Hidden files are skipped: editors and mounted volumes use them.
-        for name in names where name.hasSuffix(".json") && !name.hasPrefix(".") {
+        for name in names {
             contents.fileCount += 1
             let file: JSONFile
             do {

@@ -11,13 +11,13 @@ struct ServiceFileReader {
             "not": ["enum": JSONDocument(ServiceFile.builtInNames.map { JSONDocument($0) })],
         ],
         "description": ["type": "string"], "schema": ["type": ["object", "boolean"]], "default": [:],
-        "scope": ChoiceSetting<ServiceScope>().schema, "lifetime": lifetime.schema,
-        "concurrency": ChoiceSetting<ServiceFile.Concurrency>().schema,
-        "bound_to": ChoiceSetting<ServiceFile.Binding>().schema, "access": ChoiceSetting<ServiceFile.Access>().schema,
+        "scope": Setting<ServiceScope>.choice.schema, "lifetime": lifetime.schema,
+        "concurrency": Setting<ServiceFile.Concurrency>.choice.schema,
+        "bound_to": Setting<ServiceFile.Binding>.choice.schema, "access": Setting<ServiceFile.Access>.choice.schema,
     ]
     private static let members = keys.map(\.key)
     // With zero the service would forget at once; ten years outlast any session.
-    private static let lifetime = DurationSetting(range: .seconds(1) ... .seconds(3650 * 86_400))
+    private static let lifetime = Setting<Duration>.duration(.seconds(1) ... .seconds(3650 * 86_400))
 
     private let file: JSONFile
     private(set) var problems: [ConfigurationProblem] = []
@@ -43,12 +43,12 @@ struct ServiceFileReader {
         let summary = text("description")
         let schema = readSchema()
         let defaultState = readDefault(against: schema)
-        let scope = choice("scope", ServiceScope.self) ?? .session
+        let scope = value("scope", Setting<ServiceScope>.choice, orElse: "bad_choice") ?? .session
         if scope == .process { refuseWhatSessionsHave() }
-        let lifetime = readLifetime()
-        let concurrency = choice("concurrency", ServiceFile.Concurrency.self)
-        let boundTo = choice("bound_to", ServiceFile.Binding.self)
-        let access = choice("access", ServiceFile.Access.self)
+        let lifetime = value("lifetime", Self.lifetime, orElse: "bad_duration")
+        let concurrency = value("concurrency", Setting<ServiceFile.Concurrency>.choice, orElse: "bad_choice")
+        let boundTo = value("bound_to", Setting<ServiceFile.Binding>.choice, orElse: "bad_choice")
+        let access = value("access", Setting<ServiceFile.Access>.choice, orElse: "bad_choice")
 
         guard let name, let schema, let defaultState, !problems.contains(where: { $0.severity == .error }) else {
             return
@@ -119,33 +119,12 @@ struct ServiceFileReader {
         }
     }
 
-    private mutating func readLifetime() -> Duration? {
-        guard let document = file.document[member: "lifetime"] else { return nil }
-        let setting = Self.lifetime
-        let written = WrittenValue(document)
-        guard let lifetime = setting.read(written) else {
-            let guess = setting.guess(written).map { "; did you mean \($0)?" } ?? ""
-            report(
-                "lifetime", "bad_duration",
-                "lifetime is \(written.shown); allowed is \(setting.allowed)"
-                    + (setting.examples.map { ", as in \($0)" } ?? "") + guess)
-            return nil
-        }
-        return lifetime
-    }
-
-    private mutating func choice<Choice>(_ member: String, _: Choice.Type) -> Choice?
-    where Choice: CaseIterable & RawRepresentable<String> & Sendable {
+    private mutating func value<Value>(_ member: String, _ setting: Setting<Value>, orElse code: String) -> Value? {
         guard let document = file.document[member: member] else { return nil }
-        let setting = ChoiceSetting<Choice>()
         let written = WrittenValue(document)
-        guard let value = setting.read(written) else {
-            let guess = setting.guess(written).map { "; did you mean \($0)?" } ?? ""
-            report(
-                member, "bad_choice", "\(member) is \(written.shown); allowed is \(setting.allowed)\(guess)")
-            return nil
-        }
-        return value
+        if let value = setting.read(written) { return value }
+        report(member, code, setting.refusal(of: written, as: member))
+        return nil
     }
 
     private mutating func text(_ member: String) -> String? {

@@ -11,30 +11,24 @@ package enum FlowsPublic: Sendable, Equatable, ExpressibleByBooleanLiteral {
     package init(booleanLiteral value: Bool) { self = value ? .outlines : .nothing }
 }
 
-/// `true`, `false` or `"definitions"`.
-package struct FlowsPublicSetting: SettingType {
-    package var name: String { "boolean or choice" }
-    package var allowed: String { "true, false or definitions" }
-    package var schema: JSONDocument { ["enum": [true, false, "definitions"]] }
-
-    package func read(_ written: WrittenValue) -> FlowsPublic? {
-        if let flag = BooleanSetting().read(written) { return flag ? .outlines : .nothing }
-        return written.string == "definitions" ? .definitions : nil
+extension Setting where Value == FlowsPublic {
+    /// `true`, `false` or `"definitions"`.
+    static var flowsPublic: Self {
+        let flag = Setting<Bool>.boolean
+        return Self(
+            name: "boolean or choice", allowed: "true, false or definitions",
+            schema: ["enum": [true, false, "definitions"]],
+            read: { written in
+                flag.read(written).map { $0 ? .outlines : .nothing }
+                    ?? (written.string == "definitions" ? .definitions : nil)
+            },
+            show: {
+                switch $0 {
+                case .nothing: "false"
+                case .outlines: "true"
+                case .definitions: "\"definitions\""
+                }
+            },
+            guess: { flag.guess($0) ?? ($0.string?.hasPrefix("def") == true ? "definitions" : nil) })
     }
-
-    package func show(_ value: FlowsPublic) -> String {
-        switch value {
-        case .nothing: "false"
-        case .outlines: "true"
-        case .definitions: "\"definitions\""
-        }
-    }
-
-    package func guess(_ written: WrittenValue) -> String? {
-        BooleanSetting().guess(written) ?? (written.string.map { $0.hasPrefix("def") } == true ? "definitions" : nil)
-    }
-}
-
-extension SettingType where Self == FlowsPublicSetting {
-    static var flowsPublic: FlowsPublicSetting { FlowsPublicSetting() }
 }

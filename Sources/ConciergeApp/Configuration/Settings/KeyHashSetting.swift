@@ -18,29 +18,24 @@ package struct AdminKeyHash: Sendable, Equatable {
     }
 }
 
-/// Digests of admin keys, each with a name: `backend-2026:` and 64 hexadecimal digits.
-package struct KeyHashListSetting: SettingType {
-    package var name: String { "list of digests" }
-    package var allowed: String {
-        "a list of NAME:DIGEST, where names are letters, digits, dots, hyphens and underlines, occur once and are not `admin.key` or `loopback`"
-    }
-    package var schema: JSONDocument {
-        ["type": "array", "items": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}:[0-9a-f]{64}$"]]
-    }
-    package var examples: String? { "[\"backend-2026:9f86…0a08\"], from `printf %s \"$KEY\" \\| sha256sum`" }
-
-    /// A key that was written in place of its digest must not be printed.
-    package func fault(_ written: WrittenValue) -> String? { "has an item that is not allowed (not shown)" }
-
-    package func read(_ written: WrittenValue) -> [AdminKeyHash]? {
-        guard let items = written.items else { return nil }
-        let hashes = items.compactMap { $0.flatMap(Self.hash) }
-        guard hashes.count == items.count, Set(hashes.map(\.name)).count == hashes.count else { return nil }
-        return hashes
-    }
-
-    package func show(_ value: [AdminKeyHash]) -> String {
-        JSONText.array(value.map { JSONText.string("\($0.name):\($0.digest.text())") })
+extension Setting where Value == [AdminKeyHash] {
+    /// Digests of admin keys, each with a name: `backend-2026:` and 64 hexadecimal digits.
+    static var keyHashes: Self {
+        Self(
+            name: "list of digests",
+            allowed:
+                "a list of NAME:DIGEST, where names are letters, digits, dots, hyphens and underlines, occur once and are not `admin.key` or `loopback`",
+            examples: "[\"backend-2026:9f86…0a08\"], from `printf %s \"$KEY\" \\| sha256sum`",
+            schema: ["type": "array", "items": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}:[0-9a-f]{64}$"]],
+            read: { written in
+                guard let items = written.items else { return nil }
+                let hashes = items.compactMap { $0.flatMap(hash) }
+                guard hashes.count == items.count, Set(hashes.map(\.name)).count == hashes.count else { return nil }
+                return hashes
+            },
+            show: { JSONText.array($0.map { JSONText.string("\($0.name):\($0.digest.text())") }) },
+            // A key that was written in place of its digest must not be printed.
+            fault: { _ in "has an item that is not allowed (not shown)" })
     }
 
     private static func hash(_ text: String) -> AdminKeyHash? {
@@ -58,8 +53,4 @@ package struct KeyHashListSetting: SettingType {
         return AdminKeyHash(
             name: String(parts[0]), digest: SHA256Digest(words: (words[0], words[1], words[2], words[3])))
     }
-}
-
-extension SettingType where Self == KeyHashListSetting {
-    static var keyHashes: KeyHashListSetting { KeyHashListSetting() }
 }

@@ -1,25 +1,21 @@
 import JSONDocument
 import Storage
 
-/// The store of sessions: a scheme, for some stores followed by an address.
-package struct StoreSetting: SettingType {
-    package var name: String { "store" }
-    package var allowed: String {
-        "memory, redis://[USER@]HOST[:PORT][/DATABASE], redis+sentinel://[USER@]HOST[:PORT],…/MASTER[/DATABASE], "
-            + "redis+cluster://[USER@]HOST[:PORT],… (with TLS rediss), or sqlite: and the path of a file"
-    }
-    package var schema: JSONDocument {
-        ["type": "string", "pattern": "^(memory|sqlite:.+|rediss?(\\+sentinel|\\+cluster)?://.+)$"]
-    }
-
-    package func read(_ written: WrittenValue) -> Configuration.Store? {
-        written.string.flatMap(Configuration.Store.init)
+extension Setting where Value == Configuration.Store {
+    /// The store of sessions: a scheme, for some stores followed by an address.
+    static var store: Self {
+        Self(
+            name: "store",
+            allowed:
+                "memory, redis://[USER@]HOST[:PORT][/DATABASE], redis+sentinel://[USER@]HOST[:PORT],…/MASTER[/DATABASE], "
+                + "redis+cluster://[USER@]HOST[:PORT],… (with TLS rediss), or sqlite: and the path of a file",
+            schema: ["type": "string", "pattern": "^(memory|sqlite:.+|rediss?(\\+sentinel|\\+cluster)?://.+)$"],
+            read: { $0.string.flatMap(Configuration.Store.init) }, show: { JSONText.string($0.description) },
+            fault: { $0.string.flatMap(fault(ofAddress:)) }, guess: { $0.string.flatMap(guess(for:)) })
     }
 
-    package func show(_ value: Configuration.Store) -> String { JSONText.string(value.description) }
-
-    package func fault(_ written: WrittenValue) -> String? {
-        guard let text = written.string, text.lowercased().hasPrefix("redis") else { return nil }
+    private static func fault(ofAddress text: String) -> String? {
+        guard text.lowercased().hasPrefix("redis") else { return nil }
         do throws(RedisAddressError) {
             _ = try RedisAddress(text)
             return "has a password (not shown), which belongs into the file of redis_password_file"
@@ -29,8 +25,7 @@ package struct StoreSetting: SettingType {
         }
     }
 
-    package func guess(_ written: WrittenValue) -> String? {
-        guard let text = written.string else { return nil }
+    private static func guess(for text: String) -> String? {
         let scheme = text.prefix { $0 != ":" }
         if scheme == "sqlite" { return Configuration.Store.guess(ofFile: text.dropFirst(scheme.count + 1)) }
         guard let nearest = NearestName.of(String(scheme), among: Configuration.Store.schemes) else { return nil }
@@ -49,10 +44,6 @@ extension Configuration {
         /// In Redis, which other servers may use as well.
         case redis(RedisAddress)
     }
-}
-
-extension SettingType where Self == StoreSetting {
-    static var store: StoreSetting { StoreSetting() }
 }
 
 extension Configuration.Store: CustomStringConvertible {

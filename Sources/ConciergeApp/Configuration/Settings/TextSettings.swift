@@ -2,80 +2,146 @@ import Glibc
 import HTTPServer
 import JSONDocument
 
-/// A file or directory. In a file, it is relative to that file; elsewhere to the working directory.
-package struct PathSetting: SettingType {
-    package var name: String { "path" }
-    package var allowed: String { "a path" }
-    package var schema: JSONDocument { ["type": "string", "minLength": 1] }
+extension Setting where Value == String {
+    private static func text(
+        _ name: String, _ allowed: String, examples: String? = nil, schema: JSONDocument,
+        isAllowed: @escaping @Sendable (String) -> Bool
+    ) -> Self {
+        Self(
+            name: name, allowed: allowed, examples: examples, schema: schema,
+            read: { $0.string.flatMap { isAllowed($0) ? $0 : nil } }, show: JSONText.string)
+    }
 
-    package func read(_ written: WrittenValue) -> String? {
+    /// A file or directory. In a file, it is relative to that file; elsewhere to the working directory.
+    static var path: Self {
         // A NUL would end the path early in system calls.
-        written.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
+        var path = text("path", "a path", schema: ["type": "string", "minLength": 1]) {
+            !$0.isEmpty && !$0.utf8.contains(0)
+        }
+        path.isPath = true
+        return path
     }
 
-    package func show(_ value: String) -> String { JSONText.string(value) }
-}
-
-extension SettingType where Self == PathSetting {
-    static var path: PathSetting { PathSetting() }
-}
-
-/// The id of a flow. Whether the flow exists is checked when the flow files have been read.
-package struct FlowNameSetting: SettingType {
-    package var name: String { "flow" }
-    package var allowed: String { "the id of a flow" }
-    package var schema: JSONDocument { ["type": "string", "minLength": 1] }
-
-    package func read(_ written: WrittenValue) -> String? {
-        written.string.flatMap { $0.isEmpty ? nil : $0 }
+    /// The id of a flow. Whether the flow exists is checked when the flow files have been read.
+    static var flowName: Self {
+        text("flow", "the id of a flow", schema: ["type": "string", "minLength": 1]) { !$0.isEmpty }
     }
 
-    package func show(_ value: String) -> String { JSONText.string(value) }
-}
-
-extension SettingType where Self == FlowNameSetting {
-    static var flowName: FlowNameSetting { FlowNameSetting() }
-}
-
-/// A text that must not be guessed and is never printed.
-package struct SecretSetting: SettingType {
-    /// Sixteen random letters and digits are about 95 bits, which cannot be guessed over a network.
-    let leastLength = 16
-    /// A header field must hold it.
-    let mostLength = 256
-
-    package var name: String { "secret" }
-    package var allowed: String { "\(leastLength) to \(mostLength) visible ASCII characters, without blanks" }
-    package var schema: JSONDocument {
-        ["type": "string", "pattern": JSONDocument("^[!-~]{\(leastLength),\(mostLength)}$")]
+    /// What keys of Redis begin with. Braces would decide to which node of a cluster a key belongs, and characters with
+    /// a meaning in patterns would allow Redis' user more keys, or others, than those.
+    static var redisPrefix: Self {
+        text(
+            "text", "1 to 32 letters, digits and _.:-",
+            schema: ["type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,32}$"]
+        ) { text in
+            (1...32).contains(text.utf8.count)
+                && text.unicodeScalars.allSatisfy { scalar in
+                    switch scalar {
+                    case "A"..."Z", "a"..."z", "0"..."9", "_", ".", ":", "-": true
+                    default: false
+                    }
+                }
+        }
     }
 
-    package func read(_ written: WrittenValue) -> Secret? {
-        guard let text = written.string, (leastLength...mostLength).contains(text.utf8.count),
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
-        return Secret(text)
+    /// An address to listen on. Names are not looked up, so that a server's address does not depend on a resolver.
+    static var address: Self {
+        text(
+            "address", "an IPv4 or IPv6 address, or localhost",
+            schema: ["type": "string", "pattern": "^(localhost|[0-9.]+|[0-9a-fA-F:.]+)$"],
+            isAllowed: ListenAddress.isValid)
     }
 
-    package func show(_ value: Secret) -> String { JSONText.string(Secret.mask) }
-}
-
-extension SettingType where Self == SecretSetting {
-    static var secret: SecretSetting { SecretSetting() }
-}
-
-/// An address to listen on. Names are not looked up, so that a server's address does not depend on a resolver.
-package struct AddressSetting: SettingType {
-    package var name: String { "address" }
-    package var allowed: String { "an IPv4 or IPv6 address, or localhost" }
-    package var schema: JSONDocument { ["type": "string", "pattern": "^(localhost|[0-9.]+|[0-9a-fA-F:.]+)$"] }
-
-    package func read(_ written: WrittenValue) -> String? {
-        guard let text = written.string else { return nil }
-        return text == "localhost" || Self.isAddress(text, AF_INET) || Self.isAddress(text, AF_INET6) ? text : nil
+    /// Where something is sent: a URL of HTTP (RFC 9110, section 4.2).
+    static var webAddress: Self {
+        text(
+            "URL", "an http or https URL without user, password and fragment",
+            examples: "\"https://back-end.example/tasks\"",
+            schema: ["type": "string", "pattern": "^https?://[^/?#@]", "maxLength": 2048]
+        ) { text in
+            guard text.utf8.count <= 2_048,
+                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }),
+                let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) })
+            else { return false }
+            let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
+            // A password in an address ends up in logs.
+            return !authority.isEmpty && !authority.hasPrefix(":") && !authority.contains("@")
+        }
     }
+}
 
-    package func show(_ value: String) -> String { JSONText.string(value) }
+extension Setting where Value == Secret {
+    /// A text that must not be guessed and is never printed. Sixteen random letters and digits are about 95 bits, which
+    /// cannot be guessed over a network; a header field must hold the longest.
+    static var secret: Self {
+        Self(
+            name: "secret", allowed: "16 to 256 visible ASCII characters, without blanks",
+            schema: ["type": "string", "pattern": "^[!-~]{16,256}$"],
+            read: { written in
+                guard let text = written.string, (16...256).contains(text.utf8.count),
+                    text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+                else { return nil }
+                return Secret(text)
+            }, show: { _ in JSONText.string(Secret.mask) }, isSecret: true)
+    }
+}
+
+extension Setting where Value == [String] {
+    /// Web origins (RFC 6454): scheme, host and perhaps a port, as browsers send them in `Origin`.
+    static var origins: Self {
+        list(
+            "list of origins", "a list of exact origins: scheme, host, port unless implied; lower case, no path",
+            examples: "[\"https://app.example.org\", \"http://localhost:3000\"]",
+            pattern: #"^https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]+)?$"#, of: { WebOrigin.isExact($0) ? $0 : nil },
+            reason: {
+                switch $0 {
+                case "*": ", which would let every site act for its visitors"
+                case "null": ", which stands for every page without an origin"
+                default: ""
+                }
+            })
+    }
+}
+
+extension Setting where Value == [AddressRange] {
+    /// Networks, such as those of the proxies in front of the server.
+    static var networks: Self {
+        list(
+            "list of networks", "a list of IPv4 or IPv6 addresses and networks, without bits behind the prefix",
+            examples: "[\"10.0.0.0/8\", \"2001:db8::/32\"]", pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$",
+            of: { AddressRange($0) })
+    }
+}
+
+extension Setting {
+    /// - Parameter reason: why an item is not allowed, to follow the item.
+    private static func list<Item>(
+        _ name: String, _ allowed: String, examples: String, pattern: JSONDocument,
+        of item: @escaping @Sendable (String) -> Item?, reason: @escaping @Sendable (String) -> String = { _ in "" }
+    ) -> Self where Value == [Item], Item: CustomStringConvertible {
+        Self(
+            name: name, allowed: allowed, examples: "\(examples) (outside of a file divided by commas)",
+            schema: ["type": "array", "items": ["type": "string", "pattern": pattern]],
+            read: { written in
+                guard let items = written.items else { return nil }
+                let values = items.compactMap { $0.flatMap(item) }
+                return values.count == items.count ? values : nil
+            },
+            show: { JSONText.array($0.map { JSONText.string("\($0)") }) },
+            fault: { written in
+                guard let items = written.items, let place = items.firstIndex(where: { $0.flatMap(item) == nil })
+                else { return nil }
+                let shown = items[place].map(WrittenValue.quoted) ?? "something else than a text"
+                return "has \(shown) as item \(place + 1)\(items[place].map(reason) ?? "")"
+            })
+    }
+}
+
+/// An address to listen on, as text.
+enum ListenAddress {
+    static func isValid(_ text: String) -> Bool {
+        text == "localhost" || isAddress(text, AF_INET) || isAddress(text, AF_INET6)
+    }
 
     /// Whether only this machine can reach a listener at the address.
     static func isLoopback(_ address: String) -> Bool {
@@ -96,46 +162,9 @@ package struct AddressSetting: SettingType {
     }
 }
 
-extension SettingType where Self == AddressSetting {
-    static var address: AddressSetting { AddressSetting() }
-}
-
-/// Web origins (RFC 6454): scheme, host and perhaps a port, as browsers send them in `Origin`.
-package struct OriginListSetting: SettingType {
-    package var name: String { "list of origins" }
-    package var allowed: String { "a list of exact origins: scheme, host, port unless implied; lower case, no path" }
-    package var schema: JSONDocument {
-        [
-            "type": "array",
-            "items": ["type": "string", "pattern": #"^https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]+)?$"#],
-        ]
-    }
-    package var examples: String? {
-        "[\"https://app.example.org\", \"http://localhost:3000\"] (outside of a file divided by commas)"
-    }
-
-    package func fault(_ written: WrittenValue) -> String? {
-        guard let items = written.items, let place = items.firstIndex(where: { !($0.map(Self.isOrigin) ?? false) })
-        else { return nil }
-        let reason =
-            switch items[place] {
-            case "*": ", which would let every site act for its visitors"
-            case "null": ", which stands for every page without an origin"
-            default: ""
-            }
-        return
-            "has \(items[place].map(WrittenValue.quoted) ?? "something else than a text") as item \(place + 1)\(reason)"
-    }
-
-    package func read(_ written: WrittenValue) -> [String]? {
-        guard let items = written.items else { return nil }
-        let origins = items.compactMap { $0 }.filter(Self.isOrigin)
-        return origins.count == items.count ? origins : nil
-    }
-
-    package func show(_ value: [String]) -> String { JSONText.array(value.map(JSONText.string)) }
-
-    private static func isOrigin(_ text: String) -> Bool {
+/// A web origin, as text.
+private enum WebOrigin {
+    static func isExact(_ text: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
         var host = text.dropFirst(scheme.count)
         if let colon = host.lastIndex(of: ":"), host.last != "]" {
@@ -152,7 +181,7 @@ package struct OriginListSetting: SettingType {
 
     private static func isHost(_ host: Substring) -> Bool {
         if host.first == "[", host.last == "]" {
-            return AddressSetting().read(.text(String(host.dropFirst().dropLast()))) != nil && host.contains(":")
+            return host.contains(":") && ListenAddress.isValid(String(host.dropFirst().dropLast()))
         }
         return !host.isEmpty
             && host.utf8.allSatisfy { byte in
@@ -163,36 +192,4 @@ package struct OriginListSetting: SettingType {
                 }
             }
     }
-}
-
-/// Networks, such as those of the proxies in front of the server.
-package struct NetworkListSetting: SettingType {
-    package var name: String { "list of networks" }
-    package var allowed: String { "a list of IPv4 or IPv6 addresses and networks, without bits behind the prefix" }
-    package var schema: JSONDocument {
-        ["type": "array", "items": ["type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"]]
-    }
-    package var examples: String? { "[\"10.0.0.0/8\", \"2001:db8::/32\"] (outside of a file divided by commas)" }
-
-    package func fault(_ written: WrittenValue) -> String? {
-        guard let items = written.items, let place = items.firstIndex(where: { $0.flatMap(AddressRange.init) == nil })
-        else { return nil }
-        return "has \(items[place].map(WrittenValue.quoted) ?? "something else than a text") as item \(place + 1)"
-    }
-
-    package func read(_ written: WrittenValue) -> [AddressRange]? {
-        guard let items = written.items else { return nil }
-        let networks = items.compactMap { $0.flatMap(AddressRange.init) }
-        return networks.count == items.count ? networks : nil
-    }
-
-    package func show(_ value: [AddressRange]) -> String { JSONText.array(value.map { JSONText.string("\($0)") }) }
-}
-
-extension SettingType where Self == NetworkListSetting {
-    static var networks: NetworkListSetting { NetworkListSetting() }
-}
-
-extension SettingType where Self == OriginListSetting {
-    static var origins: OriginListSetting { OriginListSetting() }
 }
