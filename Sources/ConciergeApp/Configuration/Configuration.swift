@@ -10,7 +10,7 @@ import Storage
 package struct Configuration: Sendable, Equatable {
     package var host = "0.0.0.0"
     package var port = 8080
-    package var workers = UsableCores.count()
+    package var workers = UsableCores.count
     /// In the working directory, so that a server without configuration keeps its sessions.
     package var store = Store.sqlite("data/concierge.db")
     /// A file with the password for Redis; the password itself becomes a part of ``store``.

@@ -2,11 +2,12 @@ import Glibc
 
 /// How many processor cores this process may use: its affinity mask and, in a container, its CPU quota.
 package enum UsableCores {
-    package static func count() -> Int {
+    /// As at the first question.
+    package static let count: Int = {
         let allowed = allowedByAffinity() ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         guard let quota = quota() else { return allowed }
         return max(1, min(allowed, quota))
-    }
+    }()
 
     /// From `/proc`, because Glibc does not show `sched_getaffinity` to Swift.
     private static func allowedByAffinity() -> Int? {

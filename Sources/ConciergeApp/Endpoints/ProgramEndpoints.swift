@@ -29,8 +29,8 @@ struct ProgramEndpoints: Sendable {
         }
         routes.on(.get, "/problems/{code}", explain)
         for schema in FileSchema.allCases {
-            let file = Representation(RequestBody.json, schema.document.serialized())
-            routes.on(.get, Self.path(of: schema)) { try file.answer(to: $0) }
+            let file = LazyRepresentation { Representation(RequestBody.json, schema.document.serialized()) }
+            routes.on(.get, Self.path(of: schema)) { try file.value.answer(to: $0) }
         }
     }
 

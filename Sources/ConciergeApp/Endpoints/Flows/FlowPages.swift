@@ -2,7 +2,7 @@ import HTTPServer
 import JSONDocument
 import Navigation
 
-/// What is answered about flows, written once at start: flows do not change while the server runs.
+/// What is answered about flows, each page written once: flows do not change while the server runs.
 struct FlowPages: Sendable {
     /// Those that can be started, in the order of their names.
     private let startable: [FlowDefinition]
@@ -14,8 +14,8 @@ struct FlowPages: Sendable {
     private struct Page: Sendable {
         let flow: FlowDefinition
         /// In each language of the flow; under an empty name where it has none.
-        let outlines: [String: Representation]
-        let definitions: [String: Representation]
+        let outlines: [String: LazyRepresentation]
+        let definitions: [String: LazyRepresentation]
     }
 
     init(_ catalog: FlowCatalog) {
@@ -26,13 +26,16 @@ struct FlowPages: Sendable {
         for flow in catalog.flows {
             let versions = catalog.versions(of: flow.id)
             let languages = flow.texts.isEmpty ? [""] : flow.texts.languages
-            func pages(isWhole: Bool) -> [String: Representation] {
+            func pages(isWhole: Bool) -> [String: LazyRepresentation] {
                 Dictionary(
                     uniqueKeysWithValues: languages.map { language in
-                        let bytes = Self.page(of: flow, among: versions, isWhole: isWhole) {
-                            flow.texts.text($0, in: language)
+                        let page = LazyRepresentation {
+                            let bytes = Self.page(of: flow, among: versions, isWhole: isWhole) {
+                                flow.texts.text($0, in: language)
+                            }
+                            return Representation(RequestBody.json, bytes)
                         }
-                        return (language, Representation(RequestBody.json, bytes))
+                        return (language, page)
                     })
             }
             flows[flow.id, default: []].append(
@@ -50,7 +53,7 @@ struct FlowPages: Sendable {
         guard let found = find(id, version) else { return nil }
         let pages = isWhole ? found.definitions : found.outlines
         let language = AcceptedLanguages(request).best(of: found.flow.texts.isEmpty ? [] : found.flow.texts.languages)
-        return pages[language ?? ""].map { ($0, language) }
+        return pages[language ?? ""].map { ($0.value, language) }
     }
 
     func flow(_ id: String, version: Int?) -> FlowDefinition? { find(id, version)?.flow }
