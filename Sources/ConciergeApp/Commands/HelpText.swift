@@ -94,8 +94,9 @@ enum HelpText {
         case .check:
             """
 
-            URL is the admin listener of the server, such as http://127.0.0.1:8081; https is not supported. The status is 0
-            if no problem is an error and no journey would be lost, 2 otherwise, 1 if the server cannot be reached.
+            URL is the admin listener of the server, such as http://127.0.0.1:8081. With https:// its certificate must be
+            that of tls.certificate, or without this key one that the system trusts. The status is 0 if no problem is an
+            error and no journey would be lost, 2 otherwise, 1 if the server cannot be reached.
 
             """
         case .simulate:

@@ -31,8 +31,11 @@ struct PlainHTTP {
         self.trust = trust
     }
 
-    /// - Parameter url: `http://host:port` or `https://host:port`, optionally with a slash. `nil` for anything else.
-    init?(url: String) {
+    /// - Parameters:
+    ///   - url: `http://host:port` or `https://host:port`, optionally with a slash. `nil` for anything else.
+    ///   - certificate: the file with the certificate that a server at `https` must have; `nil` to trust the system's
+    ///     authorities.
+    init?(url: String, certificate: String? = nil) {
         guard let scheme = ["http://", "https://"].first(where: { url.hasPrefix($0) }) else { return nil }
         var authority = url.dropFirst(scheme.count)
         if authority.hasSuffix("/") { authority.removeLast() }
@@ -42,7 +45,7 @@ struct PlainHTTP {
             guard let port, port > 0, colon > authority.startIndex else { return nil }
         }
         self.url = scheme + authority
-        trust = scheme == "https://" ? .system : nil
+        trust = scheme == "https://" ? certificate.map { .certificate(in: $0) } ?? .system : nil
     }
 
     /// - Returns: `nil` when nothing responds in HTTP.

@@ -36,9 +36,9 @@ extension Program {
         _ loaded: LoadedConfiguration, _ files: FileReader, with url: String, _ output: ProgramOutput
     ) -> Int32 {
         do {
-            let census = try ImpactReport.census(at: url, key: loaded.configuration.admin.key)
+            let census = try ImpactReport.census(at: url, loaded.configuration)
             let tried = try ImpactReport.tried(
-                loaded.flows, with: loaded.services, at: url, key: loaded.configuration.admin.key)
+                loaded.flows, with: loaded.services, at: url, loaded.configuration)
             let report = ImpactReport(
                 JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census), tried,
                 orphans: loaded.configuration.orphanedJourneys)
@@ -83,7 +83,7 @@ extension Program {
             case let host where host.contains(":"): "[\(host)]"
             default: configuration.host
             }
-        return "http://\(host):\(configuration.port)"
+        return "\(configuration.tls.certificate == nil ? "http" : "https")://\(host):\(configuration.port)"
     }
 }
 

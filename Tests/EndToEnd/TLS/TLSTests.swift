@@ -79,6 +79,20 @@ struct TLSTests {
         }
     }
 
+    @Test("check --against trusts the certificate of the configuration, or else what the system trusts")
+    func checkAgainst() async throws {
+        try await Self.withServer { _, _, adminPort, folder in
+            let check = ["check", "--against", "https://127.0.0.1:\(adminPort)"]
+            let files = ["--set", "tls.certificate=\(folder)/server.pem", "--set", "tls.key=\(folder)/server.key"]
+            let run = try await ProgramProcess.run(check + files)
+            #expect(run.status == 0, "\(run.complaints)")
+            #expect(run.output.hasSuffix("0 journeys running, 0 on screens that stay as they are\n"), "\(run.output)")
+            let refused = try await ProgramProcess.run(check)
+            #expect(refused.status == 1)
+            #expect(refused.complaints.contains("or its certificate is not trusted"), "\(refused.complaints)")
+        }
+    }
+
     @Test(
         "only TLS 1.2 and 1.3 are spoken",
         arguments: [

@@ -79,7 +79,7 @@ struct ImpactReport {
 
     /// Has a running server try flows on its journeys.
     static func tried(
-        _ flows: FlowCatalog, with services: [ServiceFile], at url: String, key: Secret?
+        _ flows: FlowCatalog, with services: [ServiceFile], at url: String, _ configuration: Configuration
     ) throws(Failure) -> TriedFlows {
         var json = JSONWriter()
         json.beginObject()
@@ -96,8 +96,8 @@ struct ImpactReport {
         }
         json.endArray()
         json.endObject()
-        let fields = fields(key) + [(name: "Content-Type", value: "application/json")]
-        guard let server = server(at: url),
+        let fields = fields(configuration) + [(name: "Content-Type", value: "application/json")]
+        guard let server = server(at: url, configuration),
             let answer = server.send("POST", "/v1/journeys/trial", fields: fields, body: json.bytes)
         else { throw silence(of: url) }
         let document = try? JSONDocument(parsing: answer.body)
@@ -124,29 +124,30 @@ struct ImpactReport {
     }
 
     /// It may have many journeys to look at.
-    private static func server(at url: String) -> PlainHTTP? {
-        var server = PlainHTTP(url: url)
+    private static func server(at url: String, _ configuration: Configuration) -> PlainHTTP? {
+        var server = PlainHTTP(url: url, certificate: configuration.tls.certificate)
         server?.timeoutSeconds = 60
         return server
     }
 
     private static func silence(of url: String) -> Failure {
-        Failure(description: "no server responds at \(url), or not in a minute")
+        let trust = url.hasPrefix("https://") ? ", or its certificate is not trusted" : ""
+        return Failure(description: "no server responds at \(url), or not in a minute\(trust)")
     }
 
-    private static func fields(_ key: Secret?) -> [(name: String, value: String)] {
-        key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
+    private static func fields(_ configuration: Configuration) -> [(name: String, value: String)] {
+        configuration.admin.key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
     }
 
     /// Asks a running server where its journeys are.
-    /// - Parameter key: the key of its admin listener; `nil` for none.
-    static func census(at url: String, key: Secret?) throws(Failure) -> [JourneyCensusRow] {
-        guard let server = server(at: url) else {
+    /// - Parameter configuration: that of the server, for its admin key and its certificate.
+    static func census(at url: String, _ configuration: Configuration) throws(Failure) -> [JourneyCensusRow] {
+        guard let server = server(at: url, configuration) else {
             throw Failure(
                 description: "--against is \(WrittenValue.quoted(url)); allowed is the address of an admin listener, "
                     + "as in http://127.0.0.1:8081")
         }
-        guard let answer = server.get("/v1/journeys/census", fields: fields(key)) else {
+        guard let answer = server.get("/v1/journeys/census", fields: fields(configuration)) else {
             throw silence(of: url)
         }
         switch answer.status {
