@@ -81,7 +81,7 @@ struct ProgramEndpointTests {
                 lines.contains {
                     $0.hasPrefix("concierge_http_request_duration_seconds_bucket{") && $0.contains(labels)
                 })
-            #expect(lines.contains("concierge_sessions_live 1"))
+            #expect(lines.contains("concierge_sessions_resident 1"))
             #expect(lines.contains(#"concierge_services_live{service="profile"} 1"#))
             #expect(lines.contains("concierge_log_lines_dropped_total 0"))
             #expect(lines.contains { $0.hasPrefix("process_resident_memory_bytes ") })

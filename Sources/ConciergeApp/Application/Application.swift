@@ -296,10 +296,10 @@ package actor Application {
                 sessions: sessions, store: StoreDescription(configuration, store),
                 file: (store as? any FileStore)?.file, startedAt: .now,
                 metrics: { [sessions, log, quotas, problems, adminAccess] in
-                    late.metrics?.render(
-                        sessions: sessions.statistics, connections: connections.current,
-                        droppedLogLines: log.droppedLines, refusals: quotas.refusals + [adminAccess.refusals],
-                        problems: problems.all, lostConnections: connections.lost) ?? []
+                    late.metrics?.render(with: [
+                        connections.write(to:), sessions.statistics.write(to:), log.write(to:), problems.write(to:),
+                        { quotas.write(to: &$0, and: adminAccess.refusals) },
+                    ]) ?? []
                 }
             ).add(to: &routes)
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }

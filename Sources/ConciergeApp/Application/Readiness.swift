@@ -100,29 +100,3 @@ final class LateMetrics: Sendable {
 
     func set(_ metrics: Metrics) { storage.withLock { $0 = metrics } }
 }
-
-/// The connections of each listener, for the metrics; 0 before it listens. It keeps no server alive.
-final class ConnectionCounts: Sendable {
-    private struct Servers {
-        weak var publicServer: HTTPServer?
-        weak var adminServer: HTTPServer?
-    }
-
-    private let servers = Mutex(Servers())
-
-    func count(_ publicServer: HTTPServer, _ adminServer: HTTPServer) {
-        servers.withLock { $0 = Servers(publicServer: publicServer, adminServer: adminServer) }
-    }
-
-    var current: [(listener: String, count: Int)] {
-        let servers = servers.withLock { ($0.publicServer, $0.adminServer) }
-        return [("public", servers.0?.connections ?? 0), ("admin", servers.1?.connections ?? 0)]
-    }
-
-    /// See `HTTPServer.lostConnections`.
-    var lost: [Metrics.LostConnections] {
-        let servers = servers.withLock { [("public", $0.publicServer), ("admin", $0.adminServer)] }
-        return servers.compactMap { name, server in server.map { (name, $0.lostConnections) } }
-            .map { ($0, $1.evicted, $1.refused, $1.throttled) }
-    }
-}

@@ -99,6 +99,10 @@ package final class Log: Sendable {
 
     /// How many lines were not written, because the reader was too slow or writing failed.
     package var droppedLines: Int { sink.droppedLines }
+
+    func write(to metrics: inout OpenMetricsWriter) {
+        metrics.counter("concierge_log_lines_dropped", help: "Log lines that were not written.", droppedLines)
+    }
 }
 
 extension Configuration.Log.Level {

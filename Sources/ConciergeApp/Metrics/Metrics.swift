@@ -1,12 +1,11 @@
 import HTTPServer
-import Sessions
 
 /// Counts requests, and renders the counts and the state of the process in the OpenMetrics text format, version 1.0.
 ///
 /// ```swift
 /// let metrics = Metrics(listeners: [("public", router.routes), ("admin", adminRouter.routes)], workers: 4)
 /// let observer = RequestObserver(log: log, metrics: metrics, listener: 0)
-/// let text = metrics.render(sessions: sessions.statistics, connections: [("public", 12), ("admin", 1)])
+/// let text = metrics.render(with: [{ sessions.statistics.write(to: &$0) }])
 /// ```
 package final class Metrics: Sendable {
     package static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -48,93 +47,14 @@ package final class Metrics: Sendable {
         counters.add(nanoseconds, to: buckets + LatencyBuckets.count, of: shard)
     }
 
-    /// Connections of a listener that were not served. See `HTTPServer.lostConnections`.
-    package typealias LostConnections = (listener: String, evicted: UInt64, refused: UInt64, throttled: UInt64)
+    /// Writes the families of a part of the program. A new metric is a line where its part writes the others.
+    package typealias Part = (inout OpenMetricsWriter) -> Void
 
     /// The body of `GET /metrics`, of type `contentType`.
-    /// - Parameters:
-    ///   - connections: open connections of each listener.
-    ///   - droppedLogLines: `Log.droppedLines`.
-    ///   - refusals: refused requests by quota.
-    ///   - problems: responses that were problems, by code.
-    ///   - lostConnections: of each listener.
-    package func render(
-        sessions: SessionStatistics, connections: [(listener: String, count: Int)], droppedLogLines: Int = 0,
-        refusals: [(quota: String, count: Int)] = [], problems: [(code: String, count: Int)] = [],
-        lostConnections: [LostConnections] = []
-    ) -> [UInt8] {
+    package func render(with parts: [Part]) -> [UInt8] {
         var writer = OpenMetricsWriter()
         appendRequests(to: &writer)
-        writer.gauge(
-            "concierge_connections", help: "Open connections.",
-            connections.map { ([("listener", $0.listener)], Double($0.count)) })
-        for (name, help, number) in [
-            ("live", "Sessions in memory.", sessions.live), ("resident", "Sessions in memory.", sessions.live),
-            ("stored", "Sessions in the store, including expired ones that are not deleted yet.", sessions.stored),
-            ("allowed", "Sessions that may be stored.", sessions.allowed),
-        ] {
-            writer.gauge("concierge_sessions_\(name)", help: help, [([], Double(number))])
-        }
-        writer.gauge(
-            "concierge_sessions_resident_bytes", unit: "bytes",
-            help: "Bytes of the states and labels of the sessions in memory.", [([], Double(sessions.residentBytes))])
-        if let bytes = sessions.bytes {
-            writer.gauge(
-                "concierge_sessions_stored_bytes", unit: "bytes",
-                help: "Bytes of the states and labels of all sessions.", [([], Double(bytes.stored))])
-            writer.gauge(
-                "concierge_sessions_allowed_bytes", unit: "bytes", help: "Bytes that all sessions may have.",
-                [([], Double(bytes.allowed))])
-        }
-        writer.counter("concierge_sessions_started", help: "Sessions created.", Double(sessions.created))
-        writer.counter(
-            "concierge_sessions_ended",
-            help: "Sessions ended for any reason. In a store on disk, an expired session counts when it is deleted.",
-            Double(sessions.ended))
-        writer.counter(
-            "concierge_sessions_shed",
-            help: "Sessions ended for new ones at the limit: never used, or idle and without a user.",
-            Double(sessions.shed))
-        writer.counter(
-            "concierge_sessions_stolen", help: "Sessions ended because a replaced token was used.",
-            Double(sessions.stolen))
-        writer.gauge("concierge_journeys_live", help: "Active journeys.", [([], Double(sessions.journeys))])
-        writer.gauge(
-            "concierge_watchers", help: "Streams of events, and requests that wait for a change.",
-            [([], Double(sessions.watchers))])
-        writer.gauge(
-            "concierge_services_live", help: "Services in memory, by name.",
-            sessions.services.map { ([("service", $0.name)], Double($0.live)) })
-        writer.counter(
-            "concierge_store_damaged_rows", help: "Damaged rows read.",
-            Double(sessions.damage.rows))
-        writer.counter(
-            "concierge_store_damaged_pages", help: "Damaged pages read.", Double(sessions.damage.pages))
-        writer.counter(
-            "concierge_log_lines_dropped", help: "Log lines that were not written.", Double(droppedLogLines))
-        for (name, help, count) in [
-            ("evicted", "Connections closed to make room for others: idle ones, or those of slow clients.", \.evicted),
-            ("refused", "Connections beyond the limit of an address.", \.refused),
-            ("throttled", "New connections beyond the quota of an address.", \.throttled),
-        ] as [(String, String, KeyPath<LostConnections, UInt64>)] {
-            writer.family("concierge_connections_\(name)", .counter, help: help)
-            for lost in lostConnections {
-                writer.sample(
-                    "concierge_connections_\(name)_total", [("listener", lost.listener)], Double(lost[keyPath: count]))
-            }
-        }
-        writer.family("concierge_quota_refusals", .counter, help: "Requests beyond a quota.")
-        for (quota, count) in refusals {
-            writer.sample("concierge_quota_refusals_total", [("quota", quota)], Double(count))
-        }
-        writer.family("concierge_problems", .counter, help: "Responses that were problems, by their codes.")
-        for (code, count) in problems {
-            writer.sample("concierge_problems_total", [("code", code)], Double(count))
-        }
-        writer.family("concierge_build", .info, help: "Version of the server and of libmicrohttpd.")
-        writer.sample(
-            "concierge_build_info",
-            [("version", BuildInformation.version), ("libmicrohttpd", HTTPServer.libraryVersion)], 1)
+        for write in parts { write(&writer) }
         appendProcess(to: &writer)
         return writer.finish()
     }
@@ -164,17 +84,21 @@ package final class Metrics: Sendable {
     }
 
     private func appendProcess(to writer: inout OpenMetricsWriter) {
+        writer.family("concierge_build", .info, help: "Version of the server and of libmicrohttpd.")
+        writer.sample(
+            "concierge_build_info",
+            [("version", BuildInformation.version), ("libmicrohttpd", HTTPServer.libraryVersion)], 1)
         if let memory = ProcessReadings.residentMemory() {
             writer.gauge(
-                "process_resident_memory_bytes", unit: "bytes", help: "Resident memory of the process.",
-                [([], Double(memory))])
+                "process_resident_memory_bytes", unit: "bytes", help: "Resident memory of the process.", memory)
         }
-        writer.gauge(
-            "process_start_time_seconds", unit: "seconds", help: "Start time of the process, in seconds since 1970.",
-            [([], startTime)])
-        writer.counter(
-            "process_cpu_seconds", unit: "seconds", help: "Processor time of the process.",
-            ProcessReadings.processorTime())
+        writer.family(
+            "process_start_time_seconds", .gauge, unit: "seconds",
+            help: "Start time of the process, in seconds since 1970.")
+        writer.sample("process_start_time_seconds", [], startTime)
+        writer.family(
+            "process_cpu_seconds", .counter, unit: "seconds", help: "Processor time of the process.")
+        writer.sample("process_cpu_seconds_total", [], ProcessReadings.processorTime())
     }
 }
 

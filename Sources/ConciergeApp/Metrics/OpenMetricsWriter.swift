@@ -1,5 +1,5 @@
 /// Writes the OpenMetrics text format, version 1.0.
-struct OpenMetricsWriter {
+package struct OpenMetricsWriter {
     typealias Labels = [(String, String)]
 
     enum FamilyType: String {
@@ -38,14 +38,25 @@ struct OpenMetricsWriter {
         append(" \(Self.number(value))\n")
     }
 
-    mutating func gauge(_ name: String, unit: String? = nil, help: String, _ samples: [(Labels, Double)]) {
+    mutating func gauge(_ name: String, unit: String? = nil, help: String, _ value: Int) {
         family(name, .gauge, unit: unit, help: help)
-        for (labels, value) in samples { sample(name, labels, value) }
+        sample(name, [], Double(value))
     }
 
-    mutating func counter(_ name: String, unit: String? = nil, help: String, _ value: Double) {
-        family(name, .counter, unit: unit, help: help)
-        sample(name + "_total", [], value)
+    /// - Parameter label: the name of the label whose values the samples have.
+    mutating func gauge(_ name: String, help: String, by label: String, _ samples: [(value: String, count: Int)]) {
+        family(name, .gauge, help: help)
+        for (value, count) in samples { sample(name, [(label, value)], Double(count)) }
+    }
+
+    mutating func counter(_ name: String, help: String, _ value: Int) {
+        family(name, .counter, help: help)
+        sample(name + "_total", [], Double(value))
+    }
+
+    mutating func counter(_ name: String, help: String, by label: String, _ samples: [(value: String, count: Int)]) {
+        family(name, .counter, help: help)
+        for (value, count) in samples { sample(name + "_total", [(label, value)], Double(count)) }
     }
 
     /// - Parameter counts: one for each bound and one above the last, not accumulated.

@@ -34,10 +34,12 @@ final class Quotas: Sendable {
         self.cookieName = cookieName
     }
 
-    /// The refused requests of each quota.
-    var refusals: [(quota: String, count: Int)] {
-        [requests, sessions, sessionRequests].compactMap { $0 }
-            .map { ($0.name, $0.refusals.load(ordering: .relaxed)) }
+    /// - Parameter other: the refusals of a quota that is counted elsewhere.
+    func write(to metrics: inout OpenMetricsWriter, and other: (quota: String, count: Int)) {
+        let counted = [requests, sessions, sessionRequests].compactMap(\.self)
+        metrics.counter(
+            "concierge_quota_refusals", help: "Requests beyond a quota.",
+            by: "quota", counted.map { ($0.name, $0.refusals.load(ordering: .relaxed)) } + [other])
     }
 
     /// Counts a request; health checks and preflights (Fetch, "CORS-preflight request") do not count.

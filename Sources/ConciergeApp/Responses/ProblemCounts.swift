@@ -4,9 +4,11 @@ import Synchronization
 final class ProblemCounts: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    var all: [(code: String, count: Int)] {
-        counts.withLock { counts in counts.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 } }
-    }
-
     func count(_ kind: ProblemKind) { counts.withLock { $0[kind.code, default: 0] += 1 } }
+
+    func write(to metrics: inout OpenMetricsWriter) {
+        metrics.counter(
+            "concierge_problems", help: "Responses that were problems, by their codes.",
+            by: "code", counts.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } })
+    }
 }

@@ -16,17 +16,19 @@ struct MetricsTests {
     }
 
     private static func text(_ metrics: Metrics, sessions: SessionStatistics = .none) throws -> OpenMetricsText {
-        let text = metrics.render(
-            sessions: sessions, connections: [("public", 12), ("admin", 1)], droppedLogLines: 7)
+        let text = metrics.render(with: [
+            sessions.write(to:), { $0.gauge("depth", help: "Of each.", by: "queue", [("a", 12), ("b", 1)]) },
+            { $0.counter("drops", help: "All.", 7) },
+        ])
         return try OpenMetricsText(String(decoding: text, as: UTF8.self))
     }
 
-    @Test("What the process knows of itself is there, typed and with its unit")
+    @Test("What the process and its parts know of themselves is there, typed and with its unit")
     func process() throws {
         let text = try Self.text(Metrics(listeners: [("public", [])], workers: 1))
-        #expect(text["concierge_connections", ["listener": "public"]] == 12)
-        #expect(text["concierge_connections", ["listener": "admin"]] == 1)
-        #expect(text["concierge_log_lines_dropped_total"] == 7)
+        #expect(text["depth", ["queue": "a"]] == 12)
+        #expect(text["depth", ["queue": "b"]] == 1)
+        #expect(text["drops_total"] == 7)
         #expect(try #require(text["process_resident_memory_bytes"]) > 1_000_000)
         #expect(try #require(text["process_cpu_seconds_total"]) > 0)
         #expect(text.families.allSatisfy { $0.help != nil })
@@ -43,7 +45,6 @@ struct MetricsTests {
             live: 3, stored: 20, allowed: 30, created: 10, ended: 7, services: [("a", 2), ("b\"\n\\", 0)])
         statistics.damage = StoreDamage(rows: 4, pages: 5)
         let text = try Self.text(Metrics(listeners: [], workers: 1), sessions: statistics)
-        #expect(text["concierge_sessions_live"] == 3)
         #expect(text["concierge_sessions_resident"] == 3)
         #expect(text["concierge_sessions_stored"] == 20)
         #expect(text["concierge_sessions_allowed"] == 30)
