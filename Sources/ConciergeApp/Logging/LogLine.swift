@@ -50,10 +50,11 @@ package struct LogLine: ~Copyable {
         }
     }
 
-    /// Members that many lines share, for ``add(members:)``.
-    static func members(_ form: LogForm, _ add: (inout LogLine) -> Void) -> [UInt8] {
+    /// Members that many lines share, made once for ``add(members:)``.
+    /// - Parameter addMembers: adds them to a line that has nothing else.
+    static func members(_ form: LogForm, _ addMembers: (inout LogLine) -> Void) -> [UInt8] {
         var line = LogLine(form, capacity: 128)
-        add(&line)
+        addMembers(&line)
         return Array(line.bytes)
     }
 
@@ -61,8 +62,12 @@ package struct LogLine: ~Copyable {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
     package mutating func add(_ name: StaticString, _ value: String) {
-        beginMember(name)
-        appendString(value)
+        if !value.isEmpty, value.utf8.allSatisfy(Self.isPlain) {
+            addPlain(name) { $0.append(string: value) }
+        } else {
+            beginMember(name)
+            appendEscaped(value)
+        }
     }
 
     package mutating func add(_ name: StaticString, _ value: Int) {
@@ -93,30 +98,34 @@ package struct LogLine: ~Copyable {
 extension LogLine {
     /// Adds 32 hexadecimal digits after a prefix that needs no escape.
     mutating func add(_ name: StaticString, _ prefix: StaticString, high: UInt64, low: UInt64) {
-        beginMember(name)
-        if form == .json { append("\"") }
-        append(prefix)
-        Hexadecimal.write(high, to: take(Hexadecimal.wordLength))
-        Hexadecimal.write(low, to: take(Hexadecimal.wordLength))
-        if form == .json { append("\"") }
+        addPlain(name) { line in
+            line.append(prefix)
+            Hexadecimal.write(high, to: line.take(Hexadecimal.wordLength))
+            Hexadecimal.write(low, to: line.take(Hexadecimal.wordLength))
+        }
     }
 
     /// Adds the id of a request. None of its characters needs an escape.
     mutating func add(_ name: StaticString, _ id: RequestID) {
-        beginMember(name)
-        if form == .json { append("\"") }
-        id.withBytes { append(UnsafeRawBufferPointer($0)) }
-        if form == .json { append("\"") }
+        addPlain(name) { line in id.withBytes { line.append(UnsafeRawBufferPointer($0)) } }
     }
 
     /// Adds an address. None of its characters needs an escape.
     mutating func add(_ name: StaticString, _ address: PeerAddress) {
+        addPlain(name) { line in
+            let room = line.take(PeerAddress.hostBytes)
+            let written = address.writeHost(
+                to: UnsafeMutableRawBufferPointer(start: room, count: PeerAddress.hostBytes))
+            line.count -= PeerAddress.hostBytes - written
+        }
+    }
+
+    /// Adds a text that needs no escape: what `write` appends.
+    @inline(__always)
+    private mutating func addPlain(_ name: StaticString, _ write: (inout LogLine) -> Void) {
         beginMember(name)
         if form == .json { append("\"") }
-        let room = take(PeerAddress.hostBytes)
-        count -=
-            PeerAddress.hostBytes
-            - address.writeHost(to: UnsafeMutableRawBufferPointer(start: room, count: PeerAddress.hostBytes))
+        write(&self)
         if form == .json { append("\"") }
     }
 
@@ -173,16 +182,6 @@ extension LogLine {
         } while rest > 0 || digits < width
         UnsafeMutableRawPointer(take(8)).storeBytes(of: word.littleEndian, as: UInt64.self)
         count -= 8 - digits
-    }
-
-    private mutating func appendString(_ value: String) {
-        if !value.isEmpty, value.utf8.allSatisfy(Self.isPlain) {
-            if form == .json { append("\"") }
-            append(string: value)
-            if form == .json { append("\"") }
-        } else {
-            appendEscaped(value)
-        }
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
