@@ -63,7 +63,7 @@ let package = Package(
         .target(
             name: "CMicroHTTPDHooks", dependencies: ["CMicroHTTPD"], cSettings: [.headerSearchPath("../CMicroHTTPD")]),
         .target(name: "CThreads"),
-        .target(name: "CDemoFiles"),
+        .target(name: "CEmbeddedFiles"),
         .target(name: "CPageChecksums", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev, which is headers only, and libpcre2-dev.
         .target(
@@ -94,7 +94,7 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
-                "CCurl", "CDemoFiles", "CThreads", "Threads",
+                "CCurl", "CDeflate", "CEmbeddedFiles", "CThreads", "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // With it comes what only a program may have. mimalloc (libmimalloc-dev) takes the place of the C library's
@@ -135,7 +135,8 @@ let package = Package(
         .testTarget(
             name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness", "Support"]),
         .testTarget(
-            name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
+            name: "ConciergeAppTests",
+            dependencies: ["ConciergeApp", "CDeflate", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(
             name: "Durability",
             dependencies: [

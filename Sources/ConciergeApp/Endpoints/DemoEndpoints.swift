@@ -1,4 +1,4 @@
-import CDemoFiles
+import CEmbeddedFiles
 import HTTPServer
 
 /// `/demo`: a page that walks through flows in a browser, and the files that it needs. No other path is served, so a
@@ -17,7 +17,7 @@ struct DemoEndpoints: Sendable {
 
     private static func files() -> [(path: String, file: Representation)] {
         var files: [(path: String, file: Representation)] = []
-        while let file = cdemo_file(files.count)?.pointee {
+        while let file = cembedded_demo_file(files.count)?.pointee {
             let bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
             files.append(
                 (String(cString: file.path), Representation(String(cString: file.media_type), bytes, policy: policy)))

@@ -5,23 +5,23 @@ extension ProgramEndpoints {
         [
             APIOperation(
                 method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
-                access: .anyone, responses: [.json("It does.", .alive)]),
+                access: .anyone, responses: [.json("It does.", "Alive")]),
             APIOperation(
                 method: .get, path: "/health/ready", id: "getReady", summary: "Whether the server is ready for traffic",
                 access: .anyone,
                 responses: [
-                    .json("It does.", .readiness),
+                    .json("It does.", "Readiness"),
                     .json(
-                        "Not ready; the failing check says why.", .readiness, status: .serviceUnavailable,
+                        "Not ready; the failing check says why.", "Readiness", status: .serviceUnavailable,
                         headers: [.retryAfter]),
                 ]),
             APIOperation(
                 method: .get, path: "/version", id: "getVersion", summary: "The name and version of the program",
                 access: .anyone,
-                responses: [.json("Name and version.", .version)]),
+                responses: [.json("Name and version.", "Version")]),
             APIOperation(
                 method: .get, path: "/problems/{code}", id: "explainProblem", summary: "Explains a kind of problem",
-                access: .anyone, responses: [.json("The explanation.", .problemExplanation)], problems: [.notFound]),
+                access: .anyone, responses: [.json("The explanation.", "ProblemExplanation")], problems: [.notFound]),
         ]
         + FileSchema.allCases.map { schema in
             APIOperation(
@@ -29,7 +29,7 @@ extension ProgramEndpoints {
                 summary: "The JSON Schema (draft 7) of a \(schema.rawValue) file, for editors", access: .anyone,
                 parameters: [.ifNoneMatch],
                 responses: [
-                    .json("The schema.", .anyObject, headers: [.etag]),
+                    .json("The schema.", "AnyObject", headers: [.etag]),
                     APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
                 ], problems: [.invalidCondition])
         }

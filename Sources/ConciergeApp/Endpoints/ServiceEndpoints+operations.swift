@@ -3,7 +3,7 @@ extension ServiceEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services", id: "listServices",
             summary: "The registered services and their instances; creates none",
-            parameters: [.limit, .cursor], responses: [.json("The services that are registered.", .serviceList)],
+            parameters: [.limit, .cursor], responses: [.json("The services that are registered.", "ServiceList")],
             problems: [.invalidInput]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services", id: "removeServices",

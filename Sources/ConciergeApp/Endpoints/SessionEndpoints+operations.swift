@@ -3,32 +3,32 @@ extension SessionEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions", id: "createSession",
             summary: "Creates a session with its own empty service locator", access: .anyone,
-            parameters: [.idempotencyKey], body: .json(.newSession, isRequired: false),
+            parameters: [.idempotencyKey], body: .json("NewSession", isRequired: false),
             responses: [
                 .json(
-                    "The session, and in bearer mode its token.", .createdSession, status: .created,
+                    "The session, and in bearer mode its token.", "CreatedSession", status: .created,
                     headers: [.location, .setCookie, .idempotencyReplayed])
             ],
             problems: [.invalidState, .tooManySessions, .storeUnavailable, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions", id: "listOwnSessions", summary: "The sessions of the caller's user",
-            parameters: [.limit, .cursor], responses: [.json("A page of sessions.", .sessionList)],
+            parameters: [.limit, .cursor], responses: [.json("A page of sessions.", "SessionList")],
             problems: [.invalidInput, .noUser]),
         APIOperation(
             method: .delete, path: "/v1/sessions", id: "endOtherSessions",
             summary: "Ends all other sessions of the caller's user",
-            responses: [.json("How many were ended.", .count)], problems: [.noUser, .storageFull]),
+            responses: [.json("How many were ended.", "Count")], problems: [.noUser, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
-            responses: [.json("The session.", .session)]),
+            responses: [.json("The session.", "Session")]),
         APIOperation(
             method: .patch, path: "/v1/sessions/{session}", id: "updateSession",
             summary: "Changes the session's labels",
             parameters: [.prefer],
             body: APIBody(contents: [
-                (RequestBody.mergePatch, .sessionPatch), (RequestBody.json, .sessionPatch),
+                (RequestBody.mergePatch, "SessionPatch"), (RequestBody.json, "SessionPatch"),
             ]),
-            responses: [.json("The session.", .session), .minimal],
+            responses: [.json("The session.", "Session"), .minimal],
             problems: [.invalidState, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}", id: "endSession",
@@ -40,7 +40,7 @@ extension SessionEndpoints {
             parameters: [.idempotencyKey],
             responses: [
                 .json(
-                    "The token; in cookie mode it is in Set-Cookie only.", .newToken, status: .created,
+                    "The token; in cookie mode it is in Set-Cookie only.", "NewToken", status: .created,
                     headers: [.setCookie, .idempotencyReplayed])
             ],
             problems: [.tokenReplaced, .contention, .storageFull]),

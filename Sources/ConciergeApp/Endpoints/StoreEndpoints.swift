@@ -29,7 +29,7 @@ extension StoreEndpoints {
         APIOperation(
             method: .delete, path: "/v1/store/free-pages", id: "giveBackFreePages",
             summary: "Returns free pages of the store's file to the file system, some at a time",
-            responses: [.json("How many pages were returned, and how many are left.", .spaceGivenBack)],
+            responses: [.json("How many pages were returned, and how many are left.", "SpaceGivenBack")],
             problems: [.storageFull])
     ]
 }

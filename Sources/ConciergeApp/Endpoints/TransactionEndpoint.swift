@@ -133,10 +133,10 @@ extension TransactionEndpoint {
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/transactions", id: "commitTransaction",
             summary: "Several writes and commands, all or nothing", parameters: [.idempotencyKey, .prefer],
-            body: .json(.transaction),
+            body: .json("Transaction"),
             responses: [
                 .json(
-                    "The new versions, and what commands gave.", .transactionResults, headers: [.idempotencyReplayed]),
+                    "The new versions, and what commands gave.", "TransactionResults", headers: [.idempotencyReplayed]),
                 .minimal,
             ],
             problems: [

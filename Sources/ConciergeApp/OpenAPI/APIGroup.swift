@@ -1,7 +1,3 @@
-import HTTPServer
-import Navigation
-import Sessions
-
 /// Operations that belong together, under a heading of the description.
 struct APIGroup: Sendable {
     let name: String
@@ -64,29 +60,4 @@ struct APIGroup: Sendable {
     private static let program = APIGroup(
         name: "Program", meaning: "Health, version and this description; on both listeners, without a credential.",
         operations: ProgramEndpoints.operations + OpenAPIEndpoint.operations)
-}
-
-/// `GET /openapi.json`: the description of this listener's API, written once at start.
-struct OpenAPIEndpoint: Sendable {
-    private let document: Representation
-
-    /// - Parameter flows: those that everybody may know of.
-    init(listener: APIListener, services: [RegisteredService], flows: FlowCatalog) {
-        let document = OpenAPIDocument(listener: listener, services: services, flows: flows)
-        self.document = Representation(RequestBody.json, document.bytes)
-    }
-
-    func add(to routes: inout RouterBuilder) {
-        routes.on(.get, "/openapi.json") { [document] request in try document.answer(to: request) }
-    }
-
-    static let operations: [APIOperation] = [
-        APIOperation(
-            method: .get, path: "/openapi.json", id: "getDescription", summary: "This description", access: .anyone,
-            parameters: [.ifNoneMatch],
-            responses: [
-                .json("An OpenAPI 3.1 document.", .anyObject, headers: [.etag]),
-                APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
-            ], problems: [.invalidCondition])
-    ]
 }

@@ -40,14 +40,16 @@ struct APIOperation: Sendable {
         }
     }
 
-    /// The form of a parameter in this operation, if it is not the usual one.
-    func form(of parameter: APIParameter) -> APIParameter.Form? {
-        switch parameter {
-        case .session: pathParameters.count > 1 ? .sessionBeforeOthers : nil
-        case .id: path.hasPrefix("/v1/tasks/") ? .taskID : nil
-        case .idempotencyKey: access == .anyone ? .secretKey : nil
-        default: nil
-        }
+    /// The name of a parameter of this operation among the components.
+    func componentName(of parameter: APIParameter) -> String {
+        let form: APIParameter.Form? =
+            switch parameter {
+            case .session: pathParameters.count > 1 ? .sessionBeforeOthers : nil
+            case .id: path.hasPrefix("/v1/tasks/") ? .taskID : nil
+            case .idempotencyKey: access == .anyone ? .secretKey : nil
+            default: nil
+            }
+        return form?.rawValue ?? parameter.rawValue
     }
 
     /// All problems, in the order of the statuses.

@@ -59,18 +59,26 @@ struct LoadedSchemas: Sendable {
     }
 
     private(set) var services: [Service] = []
-    /// Schemas that take the places of those that hold for any flow.
-    private(set) var replaced: [APISchema: JSONDocument] = [:]
+    /// Schemas that take the places of those that hold for any flow, by their names.
+    private(set) var replaced: [String: JSONDocument] = [:]
     private var schemas: SchemaComponents
+    /// The schemas that do not depend on what is loaded, by their names.
+    private let general: JSONDocument
 
     var components: [(name: String, document: JSONDocument)] { schemas.all }
 
     /// - Parameters:
     ///   - operations: those of the listener. Their ids are not given to anything else.
+    ///   - general: the schemas that do not depend on what is loaded.
     ///   - flows: those that everybody may know of.
-    init(services: [RegisteredService], flows: FlowCatalog, listener: APIListener, operations: [APIOperation]) {
+    init(
+        services: [RegisteredService], flows: FlowCatalog, listener: APIListener, operations: [APIOperation],
+        beside general: JSONDocument
+    ) {
+        self.general = general
         let onServices = operations.filter(\.isOnService)
-        schemas = SchemaComponents(reserving: APISchema.allCases.map(\.rawValue) + operations.map { $0.id + "()" })
+        let names = (general.members ?? []).map(\.name) + APISchema.ofEachService.map(\.name)
+        schemas = SchemaComponents(reserving: names + operations.map { $0.id + "()" })
         for service in services { add(service, onServices, listener) }
         guard !flows.flows.isEmpty else { return }
         addStarts(of: flows)
@@ -113,7 +121,8 @@ struct LoadedSchemas: Sendable {
         }
         let output = command.output.map { schema in
             let converted = schemas.convert(schema, named: name + "Output")
-            schemas.add(APISchema.object(["output": converted]), named: name + "Output")
+            schemas.add(
+                ["type": "object", "properties": ["output": converted], "required": ["output"]], named: name + "Output")
             return name + "Output"
         }
         return Command(command: command, name: name, input: input, output: output)
@@ -127,7 +136,7 @@ struct LoadedSchemas: Sendable {
             let (input, isNeeded) = values(
                 versions.map { ($0.input, SchemaComponents.name(of: id, "input")) },
                 described: "The input of the flow.")
-            var properties = APISchema.newJourney.document[member: "properties"]?.members ?? []
+            var properties = members(of: .newJourney)
             properties.removeAll { ["flow", "version", "input"].contains($0.name) }
             properties += [
                 ("flow", ["type": "string", "const": JSONDocument(id)]),
@@ -138,7 +147,7 @@ struct LoadedSchemas: Sendable {
             schemas.add(Self.closed(properties, required: ["flow"] + (isNeeded ? ["input"] : [])), named: name)
             choices.append((id, name))
         }
-        replaced[.newJourney] = Self.choice(of: choices, by: "flow")
+        replaced[APISchema.newJourney.name] = Self.choice(of: choices, by: "flow")
     }
 
     /// One schema for each name of an event, told apart by `event`. Its `data` is that of the flows and screens that
@@ -157,14 +166,14 @@ struct LoadedSchemas: Sendable {
         var choices: [(value: String, name: String)] = []
         for (event, found) in shapes.sorted(by: { $0.key < $1.key }) {
             let (data, isNeeded) = values(found, described: "The data of the event.")
-            var properties = APISchema.journeyEvent.document[member: "properties"]?.members ?? []
+            var properties = members(of: .journeyEvent)
             properties.removeAll { $0.name == "event" || $0.name == "data" }
             properties += [("event", ["type": "string", "const": JSONDocument(event)]), ("data", data)]
             let name = schemas.take(SchemaComponents.name(of: event, "event"))
             schemas.add(Self.closed(properties, required: ["event"] + (isNeeded ? ["data"] : [])), named: name)
             choices.append((event, name))
         }
-        replaced[.journeyEvent] = Self.choice(of: choices, by: "event")
+        replaced[APISchema.journeyEvent.name] = Self.choice(of: choices, by: "event")
     }
 
     /// The schemas of an event's data on the screens of a flow; nil where any data is taken.
@@ -216,6 +225,11 @@ struct LoadedSchemas: Sendable {
             references.count == 1 ? references[0] : ["anyOf": JSONDocument(references), "description": description],
             shapes.allSatisfy { $0.shape?.accepts([:]) == false }
         )
+    }
+
+    /// The properties of one of the general schemas.
+    private func members(of schema: APISchema) -> [(name: String, value: JSONDocument)] {
+        general[member: schema.name]?[member: "properties"]?.members ?? []
     }
 
     private static func closed(

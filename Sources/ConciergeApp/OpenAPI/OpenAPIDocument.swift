@@ -6,7 +6,11 @@ import Sessions
 /// Writes the OpenAPI 3.1 document of a listener from the operations of the endpoints.
 struct OpenAPIDocument {
     /// An operation under its heading; one on a service also with the operation on any service, and what it is on.
-    private typealias Described = (tag: String, operation: APIOperation, of: Subject?)
+    private struct Described {
+        let tag: String
+        let operation: APIOperation
+        var subject: Subject?
+    }
 
     private struct Subject {
         let general: APIOperation
@@ -27,6 +31,7 @@ struct OpenAPIDocument {
 
     let listener: APIListener
     private let groups: [APIGroup]
+    private let general: APIComponents
     private let loaded: LoadedSchemas
     /// Those on services once for each service.
     private let operations: [Described]
@@ -34,24 +39,27 @@ struct OpenAPIDocument {
     init(listener: APIListener, services: [RegisteredService], flows: FlowCatalog) {
         self.listener = listener
         groups = APIGroup.all(on: listener)
+        general = APIComponents(on: listener)
         let loaded = LoadedSchemas(
-            services: services, flows: flows, listener: listener, operations: groups.flatMap(\.operations))
+            services: services, flows: flows, listener: listener, operations: groups.flatMap(\.operations),
+            beside: general.schemas)
         self.loaded = loaded
         operations = groups.flatMap { group in
             group.operations.flatMap { operation -> [Described] in
-                guard operation.isOnService else { return [(group.name, operation, nil)] }
+                guard operation.isOnService else { return [Described(tag: group.name, operation: operation)] }
                 if operation.isOnCommand {
                     return loaded.services.flatMap { service in
                         service.commands.map { command in
-                            (
-                                group.name, command.operation(operation, of: service.service),
-                                Subject(general: operation, service: service, command: command)
-                            )
+                            Described(
+                                tag: group.name, operation: command.operation(operation, of: service.service),
+                                subject: Subject(general: operation, service: service, command: command))
                         }
                     }
                 }
                 return loaded.services.filter { $0.allows(operation, on: listener) }.map {
-                    (group.name, $0.operation(operation), Subject(general: operation, service: $0))
+                    Described(
+                        tag: group.name, operation: $0.operation(operation),
+                        subject: Subject(general: operation, service: $0))
                 }
             }
         }
@@ -104,13 +112,13 @@ struct OpenAPIDocument {
     }
 
     private func write(_ described: Described, to json: inout JSONWriter) {
-        let (tag, operation, subject) = (described.tag, described.operation, described.of)
+        let (tag, operation, subject) = (described.tag, described.operation, described.subject)
         json.member("operationId", operation.id)
         json.member("summary", operation.summary)
         json.array("tags") { $0.string(tag) }
         json.array("parameters") { json in
             for parameter in operation.pathParameters + operation.parameters + [.requestID] {
-                json.reference("parameters", operation.form(of: parameter)?.rawValue ?? parameter.rawValue)
+                json.reference("parameters", operation.componentName(of: parameter))
             }
         }
         if let body = operation.body {
@@ -203,11 +211,7 @@ struct OpenAPIDocument {
 
     private func components(_ json: inout JSONWriter) {
         json.object("schemas") { json in
-            for schema in APISchema.allCases where !schema.isOfEachService {
-                json.name(schema.rawValue)
-                json.document(loaded.replaced[schema] ?? schema.document)
-            }
-            for (name, document) in loaded.components {
+            for (name, document) in schemas {
                 json.name(name)
                 json.document(document)
             }
@@ -228,61 +232,45 @@ struct OpenAPIDocument {
                 }
             }
         }
-        let used = Set(operations.flatMap { $0.operation.pathParameters + $0.operation.parameters } + [.requestID])
-        let forms = Set(
-            operations.map(\.operation).flatMap { operation in
-                (operation.pathParameters + operation.parameters).compactMap { operation.form(of: $0) }
-            })
+        let used = operations.map(\.operation).flatMap { operation in
+            (operation.pathParameters + operation.parameters).map { operation.componentName(of: $0) }
+        }
         json.object("parameters") { json in
-            for parameter in APIParameter.allCases where used.contains(parameter) {
-                json.name(parameter.rawValue)
-                parameter.write(to: &json, on: listener)
-            }
-            for form in APIParameter.Form.allCases where forms.contains(form) {
-                json.name(form.rawValue)
-                form.parameter.write(to: &json, on: listener, as: form)
-            }
-        }
-        json.object("headers") { json in
-            for header in APIHeader.allCases {
-                json.name(header.rawValue)
-                header.write(to: &json)
-            }
-        }
-        json.object("securitySchemes") { json in
-            for (name, scheme) in securitySchemes {
+            for name in Set(used + [APIParameter.requestID.rawValue]).sorted() {
+                // A client may leave out the id of its own session.
+                let described = listener == .public && name.hasPrefix("session") ? "own-\(name)" : name
                 json.name(name)
-                json.document(scheme)
+                json.document(general.parameters[member: described] ?? .null)
             }
         }
+        json.name("headers")
+        json.document(general.headers)
+        json.name("securitySchemes")
+        json.document(general.securitySchemes)
     }
 
-    private var securitySchemes: [(String, JSONDocument)] {
-        switch listener {
-        case .public:
-            [
-                (
-                    "bearer",
-                    [
-                        "type": "http", "scheme": "bearer",
-                        "description": "The token of POST /v1/sessions: `cg_…`.",
-                    ]
-                ),
-                (
-                    "cookie",
-                    [
-                        "type": "apiKey", "in": "cookie", "name": "__Host-concierge",
-                        "description":
-                            "Set by POST /v1/sessions in cookie mode. Its name is `concierge` if `cookie.secure` is false.",
-                    ]
-                ),
-            ]
-        case .admin:
-            [
-                ("adminKey", ["type": "apiKey", "in": "header", "name": "X-Admin-Key"]),
-                ("bearer", ["type": "http", "scheme": "bearer", "description": "The same key."]),
-            ]
+    /// The schemas that operations of this listener name, and those that these refer to.
+    private var schemas: [(name: String, document: JSONDocument)] {
+        let all =
+            (general.schemas.members ?? []).map { (name: $0.name, document: loaded.replaced[$0.name] ?? $0.value) }
+            + loaded.components
+        let byName = Dictionary(all.map { ($0.name, $0.document) }, uniquingKeysWith: { first, _ in first })
+        var used: Set<String> = []
+        func use(_ name: String) {
+            guard used.insert(name).inserted, let document = byName[name] else { return }
+            SchemaComponents.references(in: document).forEach(use)
         }
+        use(APISchema.problem.name)
+        for described in operations {
+            func useAll(_ contents: [(mediaType: String, schema: APISchema?)], isRequest: Bool) {
+                for schema in contents.compactMap(\.schema) {
+                    use(described.subject?.name(of: schema, isRequest: isRequest) ?? schema.name)
+                }
+            }
+            useAll(described.operation.body?.contents ?? [], isRequest: true)
+            for response in described.operation.responses { useAll(response.contents, isRequest: false) }
+        }
+        return all.filter { used.contains($0.name) }
     }
 }
 
@@ -314,7 +302,7 @@ extension JSONWriter {
                 json.object(mediaType) { json in
                     if let schema {
                         json.name("schema")
-                        json.reference("schemas", (schema.isOfEachService ? name(schema) : nil) ?? schema.rawValue)
+                        json.reference("schemas", (schema.isOfEachService ? name(schema) : nil) ?? schema.name)
                     } else {
                         // Clients of openapi-python-client fail on an array among several types of a body, and leave
                         // out a type without a schema. So JSON Patch has an example only.

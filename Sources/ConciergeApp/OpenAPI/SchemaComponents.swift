@@ -19,7 +19,17 @@ struct SchemaComponents: Sendable {
         taken = Set(names.map { $0.lowercased() })
     }
 
-    static func reference(to name: String) -> JSONDocument { ["$ref": JSONDocument("#/components/schemas/\(name)")] }
+    private static let place = "#/components/schemas/"
+
+    static func reference(to name: String) -> JSONDocument { ["$ref": JSONDocument(place + name)] }
+
+    /// The names of the components that a document refers to.
+    static func references(in document: JSONDocument) -> [String] {
+        if let target = document[member: "$ref"]?.string, target.hasPrefix(place) {
+            return [String(target.dropFirst(place.count))]
+        }
+        return (document.members?.map(\.value) ?? document.elements ?? []).flatMap(references(in:))
+    }
 
     /// A name that generators can use: `QuoteDraft` for `quote-draft`.
     static func name(of words: String...) -> String {

@@ -1,3 +1,4 @@
+import CDeflate
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -50,15 +51,59 @@ struct OpenAPITests {
         }
     }
 
-    @Test("has no schema that nothing refers to")
+    @Test("has no schema that nothing refers to, and on the public listener none of the admin's alone")
     func schemasAreUsed() throws {
-        var references: Set<String> = []
+        var names: [APIListener: Set<String>] = [:]
         for listener in APIListener.allCases {
-            collectReferences(in: try document(of: listener), into: &references)
+            let document = try document(of: listener)
+            var references: Set<String> = []
+            collectReferences(in: document, into: &references)
+            let described = Set(try schemas(of: document).map(\.name))
+            for name in described { #expect(references.contains("#/components/schemas/\(name)"), "\(name)") }
+            names[listener] = described
         }
-        for schema in APISchema.allCases where !schema.isOfEachService {
-            #expect(references.contains("#/components/schemas/\(schema.rawValue)"), "\(schema)")
+        let file = Set(try #require(APIComponents(on: .admin).schemas.members).map(\.name))
+        #expect(file.isSubset(of: names.values.reduce([]) { $0.union($1) }))
+        #expect(names[.public]?.isDisjoint(with: ["SignIn", "TaskClaim", "ImportReport", "Statistics"]) == true)
+        #expect(names[.admin]?.contains("ImportReport") == true)
+    }
+
+    @Test("has the limits and patterns that the endpoints check")
+    func limits() throws {
+        let components = APIComponents(on: .admin)
+        let schemas = components.schemas
+        func part(_ path: String...) -> JSONDocument? { schemas.value(at: JSONPointer(path)) }
+        let operations = part("Transaction", "properties", "operations", "maxItems")
+        #expect(operations?.int == TransactionEndpoint.maximumOperations)
+        let stores = part("Statistics", "properties", "store", "properties", "kind", "enum")
+        #expect(stores?.elements?.compactMap(\.string) == Configuration.Store.schemes)
+        for (name, member) in [
+            ("TaskClaim", "lease"), ("TaskClaim", "wait"), ("TaskLease", "lease"), ("TaskFailure", "retry_after"),
+        ] {
+            #expect(part(name, "properties", member, "pattern")?.string == DurationText.pattern, "\(name)")
         }
+        let taskID = components.parameters.value(at: JSONPointer(["task-id", "schema", "pattern"]))
+        #expect(part("ListedTask", "properties", "id", "pattern") == taskID)
+        let secretKey = try #require(components.parameters[member: "Idempotency-Key-of-new-session"])
+        #expect("\(secretKey)".contains("of at least \(SessionCaller.leastKeyLength) characters"))
+        #expect("\(secretKey)".contains("{\(SessionCaller.leastKeyLength),255}"))
+    }
+
+    @Test("describes every parameter and header field, and nothing that is neither")
+    func parametersAndHeaders() throws {
+        let components = APIComponents(on: .admin)
+        // Services have a path each, so the name of one is no parameter.
+        let parameters = APIParameter.allCases.filter { $0 != .name }
+        for parameter in parameters {
+            let described = try #require(components.parameters[member: parameter.rawValue], "\(parameter)")
+            #expect(described[member: "name"]?.string == parameter.rawValue)
+            #expect((described[member: "in"] == "query") == parameter.isInQuery, "\(parameter)")
+        }
+        let forms = APIParameter.Form.allCases.map(\.rawValue) + ["own-session", "own-session-before-others"]
+        #expect(
+            Set(components.parameters.members?.map(\.name) ?? [])
+                == Set(parameters.map(\.rawValue) + forms))
+        #expect(components.headers.members?.map(\.name) == APIHeader.allCases.map(\.rawValue).sorted())
     }
 
     @Test("names every kind of problem, and the status of each of them among the answers")
@@ -113,12 +158,12 @@ struct OpenAPITests {
     }
 
     @Test("says of each body in which unknown members are refused that they are")
-    func closedBodies() throws {
+    func closedBodies() {
         for name in [
             "NewSession", "SessionPatch", "SignIn", "Transaction", "NewJourney", "JourneyRestart", "JourneyEvent",
             "JourneyNavigation", "ExportStart",
         ] {
-            let schema = try document(of: .admin).value(at: JSONPointer(["components", "schemas", name]))
+            let schema = APIComponents(on: .admin).schemas[member: name]
             #expect(schema?[member: "additionalProperties"] == false, "\(name)")
         }
     }
@@ -176,11 +221,54 @@ struct OpenAPITests {
                 let response = try await client.get("/openapi.json")
                 #expect(response.status == 200)
                 #expect(response["Content-Type"] == "application/json")
+                #expect(response["Content-Encoding"] == nil)
+                #expect(response["Vary"] == "Accept-Encoding")
                 #expect(try response.json == document(of: listener))
                 let etag = try #require(response["ETag"])
                 #expect(try await client.get("/openapi.json", fields: [("If-None-Match", etag)]).status == 304)
             }
         }
+    }
+
+    @Test("is compressed for those that accept it, under an ETag of its own")
+    func compressed() async throws {
+        try await withApplication { running in
+            let client = running.client()
+            let plain = try await client.get("/openapi.json")
+            for _ in 0..<2 {
+                let response = try await client.get("/openapi.json", fields: [("Accept-Encoding", "br, gzip;q=0.5")])
+                #expect(response["Content-Encoding"] == "gzip")
+                #expect(response["Vary"] == "Accept-Encoding")
+                #expect(response["ETag"] != plain["ETag"])
+                #expect(Array(response.body.prefix(2)) == [0x1F, 0x8B])
+                #expect(response.body.count * 5 < plain.body.count)
+                #expect(try decompressed(response.body, count: plain.body.count) == plain.body)
+            }
+        }
+    }
+
+    @Test(
+        "is compressed only if gzip, or anything, is accepted",
+        arguments: [
+            ("gzip", true), ("GZIP ; q=0.001", true), ("deflate, *", true), ("x-gzip", true), ("identity", false),
+            ("", false), ("gzip;q=0", false), ("*, gzip;q=0", false), ("gzip;q=none", false), ("br", false),
+        ])
+    func codings(accepted: String, isCompressed: Bool) async throws {
+        try await withApplication { running in
+            let response = try await running.client().get("/openapi.json", fields: [("Accept-Encoding", accepted)])
+            #expect((response["Content-Encoding"] == "gzip") == isCompressed)
+        }
+    }
+
+    private func decompressed(_ bytes: [UInt8], count: Int) throws -> [UInt8] {
+        let decompressor = try #require(libdeflate_alloc_decompressor())
+        defer { libdeflate_free_decompressor(decompressor) }
+        var result = [UInt8](repeating: 0, count: count)
+        var length = 0
+        #expect(
+            libdeflate_gzip_decompress(decompressor, bytes, bytes.count, &result, count, &length)
+                == LIBDEFLATE_SUCCESS)
+        return Array(result.prefix(length))
     }
 
     @Test(
@@ -212,8 +300,7 @@ struct OpenAPITests {
             #expect(document.value(at: pointer) != nil, "\(reference) leads nowhere")
         }
         let used = references
-        // Those of both listeners are in both descriptions, and tested above.
-        for (name, _) in try schemas(of: document) where APISchema(rawValue: name) == nil {
+        for (name, _) in try schemas(of: document) {
             let isUsed = used.contains("#/components/schemas/\(name)")
             #expect(isUsed, "\(name)")
         }

@@ -4,18 +4,18 @@ extension FlowEndpoints {
             method: .get, path: "/v1/flows", id: "listFlows",
             summary: "The flows that can be started", access: .anyone,
             parameters: [.limit, .cursor, .acceptLanguage, .ifNoneMatch],
-            responses: [.json("Each flow once, with its versions.", .flowList, headers: [.etag, .vary]), unchanged],
+            responses: [.json("Each flow once, with its versions.", "FlowList", headers: [.etag, .vary]), unchanged],
             problems: reading + [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/flows/{flow}", id: "getFlow",
             summary: "A flow, in the version that new journeys get", access: .anyone,
             parameters: [.acceptLanguage, .ifNoneMatch],
-            responses: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
+            responses: [.json("The flow.", "Flow", headers: [.etag, .contentLanguage, .vary]), unchanged],
             problems: reading + [.flowNotFound]),
         APIOperation(
             method: .get, path: "/v1/flows/{flow}/versions/{n}", id: "getFlowVersion",
             summary: "A flow in one of its versions", access: .anyone, parameters: [.acceptLanguage, .ifNoneMatch],
-            responses: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
+            responses: [.json("The flow.", "Flow", headers: [.etag, .contentLanguage, .vary]), unchanged],
             problems: reading + [.flowNotFound]),
         graph(path: "/v1/flows/{flow}/graph", id: "drawFlow", summary: "The flow as a picture"),
         graph(
@@ -30,7 +30,7 @@ extension FlowEndpoints {
             responses: [
                 APIResponse(
                     status: .ok, meaning: "The graph, in the form that `Accept` prefers.",
-                    contents: GraphForm.allCases.map { ($0.mediaType, .text) }, headers: [.etag, .vary]),
+                    contents: GraphForm.allCases.map { ($0.mediaType, "Text") }, headers: [.etag, .vary]),
                 unchanged,
             ],
             problems: reading + [.flowNotFound, .notAcceptable, .drawingFailed])

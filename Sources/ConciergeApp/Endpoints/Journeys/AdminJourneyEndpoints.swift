@@ -118,15 +118,15 @@ extension AdminJourneyEndpoints {
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of a session, as their clients see them",
             parameters: [.limit, .cursor],
-            responses: [.json("Those that are kept, the oldest first.", .journeyList)], problems: [.invalidInput]),
+            responses: [.json("Those that are kept, the oldest first.", "JourneyList")], problems: [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/journeys/census", id: "countJourneys",
             summary: "How many running journeys stand where: by flow, version and state",
-            responses: [.json("One row for each state that a running journey is in.", .journeyCensus)]),
+            responses: [.json("One row for each state that a running journey is in.", "JourneyCensus")]),
         APIOperation(
             method: .post, path: "/v1/journeys/trial", id: "tryFlows",
             summary:
                 "What would become of running journeys under other flows and services: each is tried with its data",
-            body: .json(.flowTrial), responses: [.json("Counts of journeys.", .journeyTrial)]),
+            body: .json("FlowTrial"), responses: [.json("Counts of journeys.", "JourneyTrial")]),
     ]
 }

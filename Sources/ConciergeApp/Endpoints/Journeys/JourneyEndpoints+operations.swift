@@ -4,17 +4,17 @@ extension JourneyEndpoints {
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of the session; starts none",
             parameters: [.limit, .cursor, .include, .acceptLanguage],
-            responses: [.json("Those that are kept, the oldest first.", .journeyList, headers: [.vary])],
+            responses: [.json("Those that are kept, the oldest first.", "JourneyList", headers: [.vary])],
             problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney", summary: "Starts a journey",
             parameters: [.include, .acceptLanguage, .prefer, .idempotencyKey], body: .json(.newJourney),
             responses: [
                 .json(
-                    "The journey, at its first screen.", .journey, status: .created,
+                    "The journey, at its first screen.", "Journey", status: .created,
                     headers: [.location, .etag, .idempotencyReplayed, .contentLanguage, .vary]),
                 .json(
-                    "The journey that runs already, with `resume`.", .journey,
+                    "The journey that runs already, with `resume`.", "Journey",
                     headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
             ],
             problems: moving + [.flowNotFound, .unreachable, .tooManyJourneys]),
@@ -23,7 +23,7 @@ extension JourneyEndpoints {
             summary: "Where the journey stands; `main` is started at the first look, when a flow is configured for it",
             parameters: [.include, .acceptLanguage, .ifNoneMatch, .ifMatch, .prefer],
             responses: [
-                .json("The journey.", .journey, headers: [.etag, .contentLanguage, .vary, .preferenceApplied]),
+                .json("The journey.", "Journey", headers: [.etag, .contentLanguage, .vary, .preferenceApplied]),
                 APIResponse(
                     status: .notModified, meaning: "It shows what the client has already.",
                     headers: [.etag, .preferenceApplied]),
@@ -33,11 +33,11 @@ extension JourneyEndpoints {
             method: .put, path: "/v1/sessions/{session}/journeys/{id}", id: "restartJourney",
             summary: "Starts the journey over: its stack and all its coordinators are released first",
             parameters: [.include, .acceptLanguage, .ifMatch, .ifNoneMatch, .prefer],
-            body: .json(.journeyRestart, isRequired: false),
+            body: .json("JourneyRestart", isRequired: false),
             responses: [
-                .json("The journey, at its first screen.", .journey, headers: [.etag, .contentLanguage, .vary]),
+                .json("The journey, at its first screen.", "Journey", headers: [.etag, .contentLanguage, .vary]),
                 .json(
-                    "The same, of a journey that was not there before.", .journey, status: .created,
+                    "The same, of a journey that was not there before.", "Journey", status: .created,
                     headers: [.location, .etag, .contentLanguage, .vary]),
                 minimal,
             ],
@@ -52,10 +52,10 @@ extension JourneyEndpoints {
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
             summary: "Goes to a screen along the shortest way that the flow allows now",
             parameters: [.include, .acceptLanguage, .ifMatch, .prefer, .idempotencyKey],
-            body: .json(.journeyNavigation),
+            body: .json("JourneyNavigation"),
             responses: [
                 .json(
-                    "The journey, and the way that it took.", .navigatedJourney,
+                    "The journey, and the way that it took.", "NavigatedJourney",
                     headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
             ],
             problems: moving + changing + over + [.unreachable]),
@@ -68,7 +68,7 @@ extension JourneyEndpoints {
         parameters: [.include, .acceptLanguage, .ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
         responses: [
             .json(
-                "The journey, where it stands now.", .journey,
+                "The journey, where it stands now.", "Journey",
                 headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
         ],
         problems: moving + changing + over + [.eventNotAccepted, .preconditionRequired])

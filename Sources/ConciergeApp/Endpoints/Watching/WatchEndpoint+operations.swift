@@ -7,7 +7,7 @@ extension WatchEndpoint {
             responses: [
                 APIResponse(
                     status: .ok, meaning: "The stream. It has no end until the session ends.",
-                    contents: [(EventStream.mediaType, .text)])
+                    contents: [(EventStream.mediaType, "Text")])
             ],
             problems: [.invalidInput, .resumePointGone])
     ]

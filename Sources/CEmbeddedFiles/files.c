@@ -1,4 +1,4 @@
-#include "CDemoFiles.h"
+#include "CEmbeddedFiles.h"
 
 // The compiler of Swift 6.3 knows #embed, which is new in C23, and rebuilds this file when an embedded one has changed.
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -34,9 +34,13 @@ static const unsigned char client[] = {
 #embed "../../clients/js/concierge.js"
 };
 
+static const unsigned char api_components[] = {
+#embed "../../clients/openapi/components.json"
+};
+
 static const char script_type[] = "text/javascript; charset=utf-8";
 
-static const CDemoFile files[] = {
+static const CEmbeddedFile demo_files[] = {
     {"/demo", "text/html; charset=utf-8", page, sizeof page},
     {"/demo/demo.css", "text/css; charset=utf-8", styles, sizeof styles},
     {"/demo/icon.svg", "image/svg+xml", icon, sizeof icon},
@@ -49,4 +53,8 @@ static const CDemoFile files[] = {
     {"/demo/concierge.js", script_type, client, sizeof client},
 };
 
-const CDemoFile *cdemo_file(size_t place) { return place < sizeof files / sizeof *files ? &files[place] : NULL; }
+const CEmbeddedFile *cembedded_demo_file(size_t place) {
+    return place < sizeof demo_files / sizeof *demo_files ? &demo_files[place] : NULL;
+}
+
+const CEmbeddedFile cembedded_api_components = {NULL, "application/json", api_components, sizeof api_components};
