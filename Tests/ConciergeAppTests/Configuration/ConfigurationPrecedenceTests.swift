@@ -34,7 +34,7 @@ struct ConfigurationPrecedenceTests {
     @Test("touch_interval follows the idle timeout until it is set")
     func derived() async throws {
         #expect(try await load().configuration.touchInterval == .seconds(90))
-        let short = try await load(set: ["session_idle_timeout": "10s"])
+        let short = try await load(set: ["session_idle_timeout": "10s", "rotation_grace": "5s"])
         #expect(short.problems == [] && short.configuration.touchInterval == .milliseconds(500))
         #expect(try key("touch_interval").show(short.configuration) == #""500ms""#)
         let long = try await load(set: ["session_idle_timeout": "365d", "session_lifetime": "365d"])
