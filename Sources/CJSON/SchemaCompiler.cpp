@@ -100,7 +100,7 @@ private:
 
     void visit_object(Rule &rule, const json &node) {
         if (!node.is_object()) {
-            fail(rule.pointer, "A schema must be an object, true or false.");
+            fail(rule.pointer, "A schema must be an object or a boolean.");
         }
         const json *reference = node.find("$ref");
         if (reference != nullptr) {
@@ -334,7 +334,7 @@ private:
     }
 
     void read_unique_items(Rule &rule, const json &value, const std::string &pointer) {
-        require(value.is<bool>(), pointer, "This must be true or false.");
+        require(value.is<bool>(), pointer, "This must be a boolean.");
         rule.has_unique_items = value.is_true();
     }
 

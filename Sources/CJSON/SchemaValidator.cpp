@@ -37,7 +37,6 @@ std::string listed(const std::vector<std::string> &items) {
 
 std::string with_article(const std::string &type) {
     if (type == "null") return "null";
-    if (type == "boolean") return "true or false";
     return (type == "array" || type == "integer" || type == "object" ? "an " : "a ") + type;
 }
 

@@ -55,9 +55,8 @@ public struct HTTPServerConfiguration: Sendable {
         public var bodyBytes = 1 << 20
         /// A body that its route reads piece by piece; beyond it 413. It is never in memory as a whole.
         public var streamedBodyBytes = 1 << 40
-        /// All bodies in memory that requests and responses have on their way, those up to 4 KiB apart. At this number
-        /// the connections close whose clients are slowest, and while none is slow there is a 503. Each worker has an
-        /// equal part.
+        /// Memory for bodies over 4 KiB, shared equally by the workers. When it is full, the slowest clients are
+        /// disconnected; if none is slow, a request gets 503.
         public var bufferBytes = 256 << 20
         /// Open connections. At this number idle ones make room for clients that wait in the kernel's backlog.
         public var connections = 16_384

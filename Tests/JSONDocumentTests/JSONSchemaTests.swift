@@ -19,7 +19,7 @@ struct JSONSchemaTests {
         Case(#"{"type":"string"}"#, "1", "The document must be a string"),
         Case(#"{"properties":{"a":{"type":["string","null"]}}}"#, #"{"a":1}"#, "/a must be a string or null"),
         Case(#"{"items":{"type":"integer"}}"#, #"[1,1.5,"x"]"#, "/1 must be an integer", "/2 must be an integer"),
-        Case(#"{"properties":{"a":{"type":"boolean"}}}"#, #"{"a":0}"#, "/a must be true or false"),
+        Case(#"{"properties":{"a":{"type":"boolean"}}}"#, #"{"a":0}"#, "/a must be a boolean"),
         Case(#"{"required":["a","b/c"]}"#, "{}", "/a is required", "/b~1c is required"),
         Case(
             #"{"properties":{"in":{"required":["x"]}}}"#, #"{"in":{}}"#, "/in/x is required"),
@@ -144,8 +144,8 @@ struct JSONSchemaTests {
     }
 
     static let wrong: [Wrong] = [
-        Wrong("1", "", "A schema must be an object, true or false."),
-        Wrong(#"[{"propertyNames":{}}]"#, "", "A schema must be an object, true or false."),
+        Wrong("1", "", "A schema must be an object or a boolean."),
+        Wrong(#"[{"propertyNames":{}}]"#, "", "A schema must be an object or a boolean."),
         Wrong(#"{"properties":{"a":{"type":"text"}}}"#, "/properties/a/type"),
         Wrong(#"{"type":[]}"#, "/type"), Wrong(#"{"minimum":"1"}"#, "/minimum", "This must be a number."),
         Wrong(#"{"multipleOf":0}"#, "/multipleOf"), Wrong(#"{"maxLength":-1}"#, "/maxLength"),

@@ -9,11 +9,11 @@ extension ConfigurationKey {
         .init("port", .integer(0...65_535), \.port, flag: true, "Port of the public listener; 0 takes a free one."),
         .init(
             "workers", .integer(1...256), \.workers, flag: true, defaultText: "usable processor cores",
-            "Threads that serve the public listener; the admin listener has one more."),
+            "Threads that serve the public listener. The admin listener has one more."),
         .init(
             "store", .store, \.store, flag: true,
-            "Where sessions live: in memory alone, in an SQLite file, named relative to the working directory, or in Redis, "
-                + "where several servers share them."),
+            "Where sessions live: in memory only, in an SQLite file (relative to the working directory), or in "
+                + "Redis, which several servers can share."),
         .init(
             "redis_password_file", .optional(.path), \.redisPasswordFile,
             "File with the password for Redis on its only line."),
@@ -22,27 +22,26 @@ extension ConfigurationKey {
             "File with the password for the sentinels of `redis+sentinel://` on its only line."),
         .init(
             "redis_prefix", .redisPrefix, \.redisPrefix, flag: true,
-            "What the names of all keys and channels in Redis begin with: another one for each installation that shares a Redis."
-        ),
+            "Prefix of all keys and channels in Redis. Installations that share a Redis need different ones."),
         .init(
             "redis_replicas", .integer(0...10), \.redisReplicas,
-            "How many replicas of a Redis server must have a write before its response; without them it gets 503 and may be "
-                + "stored."),
+            "Replicas of Redis that must have a write before its response. With fewer, the write gets 503 and may "
+                + "be stored."),
         .init(
             "store_grace", .duration(.zero ... .seconds(600)), \.storeGrace,
-            "How long Redis may be away before the server reports that it is not ready. Requests get 503 meanwhile. No effect "
-                + "with other stores."),
+            "How long Redis may be unreachable before the server reports that it is not ready. Requests get 503 "
+                + "meanwhile. No effect with other stores."),
         .init(
             "durability", .choice, \.durability,
-            "When a write is on the disk: before its response, at most `sync_interval` later, or when the operating system "
-                + "writes it. No effect with `memory`, nor with Redis, whose own `appendfsync` decides."),
+            "When a write is on the disk: before its response, at most `sync_interval` later, or when the "
+                + "operating system writes it. No effect with `memory` and Redis, whose own `appendfsync` decides."),
         .init(
             "sync_interval", .duration(.milliseconds(1) ... .seconds(60)), \.syncInterval,
-            "With `durability` `interval`: the most time of writes that a power cut may lose."),
+            "With `durability` `interval`: the longest span of writes that a power cut may lose."),
         .init(
             "encryption_keys_file", .optional(.path), \.encryptionKeysFile,
-            "File with keys, each on a line `NAME:BASE64` of 32 bytes: in the store services and labels are encrypted with "
-                + "the first one, and read with any of them. No effect with `memory`."),
+            "File with a key on each line, `NAME:BASE64` of 32 bytes. The first one encrypts services and labels "
+                + "in the store, all of them decrypt. No effect with `memory`."),
         .init(
             "services", .optional(.path), \.services, flag: true,
             defaultText: "`services` beside the file, if it is there", "Directory of service files, see below."),
@@ -51,14 +50,15 @@ extension ConfigurationKey {
             defaultText: "`flows` beside the file, if it is there", "Directory of flow files, see below."),
         .init(
             "flows_public", .flowsPublic, \.flowsPublic,
-            "What can be read of flows without a token: names, titles, screens and events; nothing; or `\"definitions\"`."
-        ),
+            "What flows show without a token: names, titles, screens and events (`true`), nothing, or their "
+                + "`\"definitions\"`."),
         .init(
             "main_flow", .optional(.flowName), \.mainFlow,
             "The flow of journey `main`, which starts at its first request."),
         .init(
             "orphaned_journeys", .choice, \.orphanedJourneys,
-            "When journeys need a version of a flow that is not loaded: refuse to start, or restart those journeys."),
+            "What to do when a journey needs a version of a flow that is not loaded: refuse to start, or restart "
+                + "the journey."),
         .init(
             "demo", .boolean, \.demo, "Whether the public listener serves the demo, a page for browsers, at `/demo`."),
         .init(
@@ -73,8 +73,8 @@ extension ConfigurationKey {
         .init(
             "touch_interval", .duration(.zero ... .hours(1)), \.touchInterval,
             defaultText: "a twentieth of `session_idle_timeout`, `\"1h\"` at most",
-            "The last use of a session is stored at most this often, and when the server stops. After a crash a session may "
-                + "live this much longer, and no session shorter. No effect with `memory`."),
+            "How often the last use of a session is stored at most. After a crash a session may live this much "
+                + "longer, never shorter. No effect with `memory`."),
         .init(
             "session_idle_timeout", .duration(.seconds(1) ... .days(365)), \.sessionIdleTimeout,
             "A session ends when it has not been used for this long."),
@@ -83,30 +83,27 @@ extension ConfigurationKey {
             "A session ends after this long, used or not."),
         .init(
             "watching_extends", .boolean, \.watchingExtends,
-            "Whether watching a session keeps it alive: an open event stream, a GET that waits, and a 304."),
+            "Whether watching a session keeps it alive: an open event stream, a GET that waits, a 304."),
         .init(
             "expired_retention", .duration(.zero ... .days(30)), \.expiredRetention,
-            "An expired session is refused at once and deleted this much later, and not before the server has run for as "
-                + "long, so a start with a wrong clock loses nothing. While three quarters of `max_sessions` are stored, it "
-                + "is deleted at once. No effect with `memory`."),
+            "An expired session is refused at once and deleted this much later, but not before the server has run "
+                + "for as long, so that a start with a wrong clock loses nothing. It is deleted at once while "
+                + "three quarters of `max_sessions` are stored. No effect with `memory`."),
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
-            "Most sessions that are stored, including expired ones that are not deleted yet. At this number a new one takes the "
-                + "place of one that was created five seconds ago and never used, else of the one that has been idle for "
-                + "longest, if that is five minutes and it has no user, or gets 503. After a crash all count as used then."
-        ),
-        .init(
-            "max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions that a user is attached to."
-        ),
+            "Most stored sessions, including expired ones that are not deleted yet. At the limit a new session "
+                + "evicts an unused one older than 5 s, else the longest idle one without a user (5 min or more), "
+                + "else gets 503. After a crash all sessions count as just used."),
+        .init("max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions of one user."),
         .init(
             "user_sessions_at_limit", .choice, \.userSessionsAtLimit,
-            "When a user with so many signs in to one more: end the oldest, or refuse with 409."),
+            "What happens when a user signs in beyond that limit: the oldest session ends, or the sign-in is "
+                + "refused with 409."),
         .init(
             "max_resident_bytes", .bytes(1...1_125_899_906_842_624), \.maxResidentBytes,
             defaultText: "a quarter of the machine's or container's memory",
-            "Most bytes that sessions take in memory: 600 for each, and the states of its services and its labels. Beyond it the "
-                + "least recently used are dropped from memory and read from the store when they are used again. No effect "
-                + "with `memory`."),
+            "Most memory for sessions: 600 bytes each, plus their services and labels. Beyond it the least "
+                + "recently used leave memory and are read from the store when needed. No effect with `memory`."),
 
         .init("admin.host", .address, \.admin.host, flag: true, "Where the admin listener listens."),
         .init(
@@ -118,11 +115,10 @@ extension ConfigurationKey {
         .init("admin.key_file", .optional(.path), \.admin.keyFile, "File with that key on its only line."),
         .init(
             "admin.key_hashes", .keyHashes, \.admin.keyHashes,
-            "Further keys, of which the server only knows the SHA-256. Lines about changes in the log have the key's name."
-        ),
+            "Further keys, of which the server knows only the SHA-256. The log names the key that made a change."),
         .init(
             "admin.failed_tries", .quota, \.admin.failedTries,
-            "Most wrong keys from one address in a time. Beyond it no key is looked at, and requests get 429."),
+            "Failed key attempts per address and period; then 429 without checking the key."),
         .init(
             "admin.connections", .integer(16...1_000_000), \.admin.connections,
             "Most open connections of the admin listener. At the limit the oldest without a complete request is closed for "
@@ -130,99 +126,93 @@ extension ConfigurationKey {
 
         .init(
             "tls.certificate", .optional(.path), \.tls.certificate,
-            "PEM file with the certificate of both listeners, followed by those that signed it. With it they speak HTTPS."
-        ),
+            "PEM file with the certificate of both listeners, followed by its issuers. With it they speak HTTPS."),
         .init(
             "tls.key", .optional(.path), \.tls.key,
             "PEM file with the private key of that certificate, without a password."),
         .init(
             "tls.client_ca", .optional(.path), \.tls.clientCA,
-            "PEM file with authorities: clients of the admin listener must show a certificate that one of them signed. No "
-                + "effect on the public listener."),
+            "PEM file with authorities. Clients of the admin listener must show a certificate that one of them "
+                + "signed. No effect on the public listener."),
 
         .init(
             "redis_tls.ca", .optional(.path), \.redisTLS.authorities, defaultText: "the system's",
-            "PEM file with the authorities of Redis' certificate, for a store at `rediss://`. Files of `redis_tls` are read "
-                + "again for each connection."),
+            "PEM file with the authorities of Redis' certificate, for `rediss://`. The files of `redis_tls` are "
+                + "read again for each connection."),
         .init(
             "redis_tls.certificate", .optional(.path), \.redisTLS.certificate,
-            "PEM file with the certificate that the server shows to Redis, followed by those that signed it."),
+            "PEM file with the certificate that the server shows to Redis, followed by its issuers."),
         .init(
             "redis_tls.key", .optional(.path), \.redisTLS.key,
             "PEM file with the private key of that certificate, without a password."),
 
         .init(
             "cookie.secure", .boolean, \.cookie.secure,
-            "Whether the session cookie is only sent over HTTPS; false is for development alone."),
+            "Whether the session cookie is only sent over HTTPS. Set it to false for development only."),
         .init(
             "cors.allowed_origins", .origins, \.cors.allowedOrigins,
             "Other web origins whose pages may call the public listener (CORS), also with the session cookie."),
 
         .init(
             "proxies.networks", .networks, \.proxies.networks,
-            "Addresses of the proxies in front of the listeners. Only what they say about a client's address counts."),
+            "Addresses of the proxies in front of the listeners. Only they are believed about a client's address."),
         .init(
             "proxies.field", .choice, \.proxies.field,
-            "Where they say it: in a field, or, with `proxy-protocol`, in bytes before the first request of each connection to "
-                + "the public listener. Whatever else is there counts for nothing: proxies pass on what a client wrote."
-        ),
+            "Where they state it: in this header field, or, with `proxy-protocol`, in the PROXY protocol header of "
+                + "each connection to the public listener. Other fields are ignored, since proxies pass on what a "
+                + "client wrote."),
 
         .init(
             "quotas.requests", .quota, \.quotas.requests,
-            "Most requests from one address, for IPv6 from one /64, in a time. They may all come at once; then one is allowed "
-                + "each time that its share of the time is over. Beyond it a request gets 429. Health checks and "
-                + "CORS preflights do not count."
-        ),
-        .init(
-            "quotas.sessions", .quota, \.quotas.sessions, "Most sessions that one address creates, in the same way."),
-        .init(
-            "quotas.session_requests", .quota, \.quotas.sessionRequests,
-            "Most requests with one token, in the same way."),
+            "Most requests per period from one address (for IPv6 from one /64). All may come at once; the quota "
+                + "then refills evenly. Beyond it a request gets 429. Health checks and CORS preflights do not "
+                + "count."),
+        .init("quotas.sessions", .quota, \.quotas.sessions, "Most sessions per period created from one address."),
+        .init("quotas.session_requests", .quota, \.quotas.sessionRequests, "Most requests per period with one token."),
         .init(
             "quotas.connections", .quota, \.quotas.connections,
-            "Most new connections from one address, in the same way. Beyond it a connection is closed at once, before TLS "
-                + "begins. Requests on open connections are not concerned, nor are `proxies.networks`."),
+            "Most new connections per period from one address. Further ones are closed before TLS begins. "
+                + "`proxies.networks` have no limit."),
         .init(
             "quotas.exempt", .networks, \.quotas.exempt,
-            "Clients that have no quota. It does not hold for what a proxy has sent, by its `X-Forwarded-For` or `Forwarded`, "
-                + "that `proxies.networks` does not name: its clients share a quota."
-        ),
+            "Clients without quotas. Requests forwarded by an unlisted proxy are never exempt; its clients share "
+                + "one quota."),
 
         .init(
-            "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
+            "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes,
+            "Longest request target: path and query."),
         .init("limits.header_count", .integer(8...1000), \.limits.headerCount, "Most header fields of a request."),
         .init(
             "limits.header_bytes", .bytes(256...262_144), \.limits.headerBytes,
-            "Most bytes of the request line and all header fields together."),
+            "Longest request line and header fields together."),
         .init("limits.query_arguments", .integer(1...256), \.limits.queryArguments, "Most arguments of a query."),
         .init("limits.cookies", .integer(1...256), \.limits.cookies, "Most cookies of a request."),
         .init("limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes, "Longest request body."),
         .init(
             "limits.document_bytes", .bytes(1...67_108_864), \.limits.documentBytes,
-            "Largest state of a service, if `limits.body_bytes` is not less. All journeys of a session together may have "
+            "Largest state of a service, at most `limits.body_bytes`. The journeys of a session together may have "
                 + "sixteen times as much."),
         .init(
             "limits.session_bytes", .bytes(1...1_073_741_824), \.limits.sessionBytes,
-            "Most bytes of the states of all services of a session together; a write beyond it gets 413."),
+            "Most bytes of all services of a session. A write beyond it gets 413."),
         .init(
             "limits.total_bytes", .bytes(1...1_125_899_906_842_624), \.totalBytes,
             defaultText: "`17179869184`; with `memory` at most half of the machine's or container's memory",
-            "Most bytes of the states of all services, and of the labels, of all sessions together. A write that takes more "
-                + "room gets 507; all else goes on. 17 KiB for each of a million sessions, so that honest ones do not reach "
-                + "it. No effect with Redis, whose own `maxmemory` decides."),
+            "Most bytes of the services and labels of all sessions. A write that needs more room gets 507; "
+                + "everything else continues. The default is enough for a million sessions of 17 KiB. No effect "
+                + "with Redis, whose own `maxmemory` decides."),
         .init(
             "limits.buffer_bytes", .bytes(1_048_576...1_099_511_627_776), \.limits.bufferBytes,
-            "Most bytes of bodies of requests and responses in memory, those up to 4 KiB apart; at this number the "
-                + "connections close whose clients are slowest, and if none is slow a request gets 503. Each worker has an "
-                + "equal part."),
+            "Memory for bodies over 4 KiB, shared equally by the workers. When it is full, the slowest clients are "
+                + "disconnected; if none is slow, a request gets 503."),
         .init(
             "limits.connections", .integer(1...1_000_000), \.limits.connections,
-            "Most open connections of the public listener; at this number those that have been idle for longest make room for "
-                + "clients that wait."),
+            "Most open connections of the public listener. At the limit the longest idle ones make room for new "
+                + "clients."),
         .init(
             "limits.address_connections", .integer(1...1_000_000), \.limits.addressConnections,
-            "Most open connections of one address, for IPv6 of one /64; further ones are closed at once. It is not for "
-                + "`proxies.networks` and `quotas.exempt`."),
+            "Most open connections from one address (for IPv6 from one /64). Further ones are closed at once. No "
+                + "limit for `proxies.networks` and `quotas.exempt`."),
         .init(
             "limits.address_streams", .integer(1...1_000_000), \.limits.addressStreams,
             "Most event streams and waiting requests of one address, for IPv6 of one /64; a new one closes the oldest. In all "
@@ -234,38 +224,36 @@ extension ConfigurationKey {
                 + "them."),
         .init(
             "limits.connection_memory", .bytes(1024...1_048_576), \.limits.connectionMemory,
-            "Memory of each connection; request line, header fields and the response's header must fit into it."),
+            "Memory of each connection. The request's head and the response's head must fit into it."),
 
         .init(
             "timeouts.header", .deadline, \.timeouts.header,
-            "From accepting a connection, or from the request line of a later request, to the end of the header."),
-        .init("timeouts.body", .deadline, \.timeouts.body, "From the end of the header to the end of the body."),
-        .init("timeouts.idle", .deadline, \.timeouts.idle, "A connection without a request is closed after this."),
-        .init(
-            "timeouts.handler", .deadline, \.timeouts.handler,
-            "A response that is not ready in this time becomes a 504."),
+            "From the accept, or from the request line of a later request, to the end of the head."),
+        .init("timeouts.body", .deadline, \.timeouts.body, "From the end of the head to the end of the body."),
+        .init("timeouts.idle", .deadline, \.timeouts.idle, "How long a connection may stay open without a request."),
+        .init("timeouts.handler", .deadline, \.timeouts.handler, "How long a response may take; then 504."),
         .init(
             "timeouts.write", .deadline, \.timeouts.write,
-            "A client that does not read its response in this time is disconnected."),
+            "How long a client may take to read its response before it is disconnected."),
 
         .init(
             "log.format", .choice, \.log.format,
-            "Log lines as JSON or as text; auto is text on a terminal and JSON elsewhere."),
+            "Format of log lines; `auto` is text on a terminal and JSON elsewhere."),
         .init(
             "log.level", .choice, \.log.level, "The least severe level that is written."),
         .init("log.requests", .boolean, \.log.requests, "Whether each request gets a line in the log."),
 
         .init(
             "journeys.max", .integer(1...1000), \.journeys.max,
-            "Most journeys of a session; at this number only `main` can be started, any other gets 409."),
+            "Most journeys of a session. Beyond it only `main` can be started; any other gets 409."),
 
         .init(
             "idempotency.retention", .duration(.seconds(1) ... .days(30)), \.idempotency.retention,
             "How long the response to an `Idempotency-Key` is kept."),
         .init(
             "idempotency.max_entries", .integer(1...10_000_000), \.idempotency.maxEntries,
-            "Most remembered keys of requests that name no session, such as those that make one; the oldest go first. A "
-                + "response that is kept by itself counts as one more for each KiB."),
+            "Most remembered keys of requests that name no session, such as those that create one. The oldest go "
+                + "first. A response counts as one more for each KiB."),
     ]
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

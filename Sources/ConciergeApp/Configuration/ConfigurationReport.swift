@@ -106,9 +106,9 @@ package enum ConfigurationReport {
 package enum ConfigurationReference {
     package static var markdown: String {
         let rows = (ConfigurationKey.all + ConfigurationKey.ofTask("<name>")).map { key in
-            "| `\(key.path)` | \(key.typeName) | \(key.defaultText) | \(cell(key.allowed)) | \(cell(key.meaning)) |"
+            "| `\(key.path)` | \(key.defaultText) | \(cell(key.allowed)) | \(cell(key.meaning)) |"
         }
-        let head = ["| key | type | default | allowed | meaning |", "|---|---|---|---|---|"]
+        let head = ["| key | default | allowed | meaning |", "|---|---|---|---|"]
         return (head + rows).joined(separator: "\n") + "\n"
     }
 

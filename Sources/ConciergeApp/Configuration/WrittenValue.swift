@@ -39,7 +39,7 @@ package enum WrittenValue: Sendable, Equatable {
         case .text(let text), .plain(let text): Self.quoted(text)
         case .integer(let number): "\(number)"
         case .boolean(let flag): "\(flag)"
-        case .list(let items): items.isEmpty ? "an empty list" : "a list of \(items.count)"
+        case .list(let items): items.isEmpty ? "an empty array" : "an array of \(items.count)"
         case .null: "null"
         case .other(let name): name
         }

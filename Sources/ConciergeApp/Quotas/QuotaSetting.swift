@@ -8,7 +8,7 @@ extension Setting where Value == Quota? {
         let windows = Setting<Duration>.duration(.seconds(1) ... .seconds(86_400))
         return Self(
             name: "quota",
-            allowed: "a whole number from 1 to 1000000000, a slash and a duration up to \"1d\", or none",
+            allowed: "a number, a slash and a duration up to \"1d\", or none",
             examples: "\"600/1m\"",
             schema: [
                 "type": "string",

@@ -40,7 +40,7 @@ struct BodyMembers {
     /// False where it is left out.
     func flag(_ name: String) throws(Problem) -> Bool {
         guard let value = self[name] else { return false }
-        guard let flag = value.bool else { throw Self.refusal(name, "must be true or false") }
+        guard let flag = value.bool else { throw Self.refusal(name, "must be a boolean") }
         return flag
     }
 

@@ -49,11 +49,11 @@ extension JSONParseError: CustomStringConvertible {
         switch bytes[offset] {
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             return before == UInt8(ascii: ",") ? "; remove the comma before the closing bracket" : ""
-        case UInt8(ascii: "'"): return "; names and texts stand in double quotes"
+        case UInt8(ascii: "'"): return "; names and strings need double quotes"
         case UInt8(ascii: "\""):
             return before.map { "{[,:".utf8.contains($0) } ?? true ? "" : "; a comma is missing before this place"
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"):
-            return "; names and texts stand in double quotes, and only true, false and null without"
+            return "; names and strings need double quotes, and only true, false and null without"
         default: return ""
         }
     }

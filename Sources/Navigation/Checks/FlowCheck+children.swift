@@ -72,7 +72,7 @@ extension FlowCheck {
             }
             for name in forbidden {
                 report(
-                    place + [name], .inputMismatch, "the input of \(child.flow) has no room for it",
+                    place + [name], .inputMismatch, "the input of \(child.flow) does not allow it",
                     guess: NearestName.of(name, among: all))
             }
             for member in members {
@@ -82,7 +82,7 @@ extension FlowCheck {
                 else { continue }
                 report(
                     place + [member.name], .inputMismatch,
-                    "\(child.flow) never takes it: it is \(SchemaOverlap.kinds(of: made).phrase), and must be "
+                    "\(child.flow) never takes it: it is \(SchemaOverlap.kinds(of: made).phrase); expected "
                         + "\(SchemaOverlap.kinds(of: part).phrase) that fits the child's schema")
             }
         case .from, .array, .call, .time, .either: break

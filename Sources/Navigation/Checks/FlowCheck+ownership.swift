@@ -13,7 +13,7 @@ extension FlowCheck {
             else { continue }
             report(
                 [], .sharedData,
-                "two journeys of the flow overwrite each other's \"\(service)\", which no other flow uses; say "
+                "two journeys of the flow overwrite each other's \"\(service)\", which no other flow uses; write "
                     + "\"owns\": [\"\(service)\"] to give each its own")
         }
     }

@@ -7,14 +7,14 @@ extension FlowCheck {
         for run in hops.tooLong(in: flow) {
             report(
                 run.pointer, .endlessChoice,
-                "\(run.subject) more than \(StepRun.maximumHops) choices, starts and ends of flows and the screen at last may "
-                    + "follow each other, which a step refuses; put a screen between")
+                "\(run.subject) more than \(StepRun.maximumHops) automatic moves may follow each other, which refuses the step; "
+                    + "put a screen between")
         }
         for run in moves.tooLong(in: flow) {
             report(
                 run.pointer, .endlessAlways,
-                "\(run.subject) always may move the journey more than \(StepRun.maximumHops) times, which a step refuses; "
-                    + "lead to the last screen at once")
+                "\(run.subject) always may move the journey more than \(StepRun.maximumHops) times, which refuses the step; "
+                    + "go to the last screen directly")
         }
         for circle in hops.circles(in: flow) {
             let state = flow.states[circle.state]
@@ -29,7 +29,7 @@ extension FlowCheck {
             // An action may end what the guards ask for.
             report(
                 JSONPointer(parsing: circle.place)?.tokens ?? [], .endlessAlways,
-                "the journey may be moved in a circle, through \(states)",
+                "the journey may move in a circle, through \(states)",
                 severity: circle.hasActions ? .warning : nil)
         }
     }

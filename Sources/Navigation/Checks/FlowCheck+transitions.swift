@@ -13,7 +13,7 @@ extension FlowCheck {
             where needsEvent(guardian, guardsWithEvent) {
                 report(
                     ["states", state.id, "requires", String(index)], .guardWithoutEvent,
-                    "the requires of a screen are tested without an event")
+                    "requires are evaluated without an event")
             }
         }
     }

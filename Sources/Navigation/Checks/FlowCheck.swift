@@ -89,14 +89,14 @@ extension FlowCheck {
             report(
                 ["states", state.id], .screenWithoutWayOn,
                 mayGoBack
-                    ? "nothing can be done on the screen \"\(state.id)\" but going back"
-                    : "nothing can be done on the screen \"\(state.id)\"",
+                    ? "the screen \"\(state.id)\" has no event but back"
+                    : "the screen \"\(state.id)\" has no event",
                 severity: mayGoBack ? .warning : .error)
         }
         for place in ways.deadEnds where reached[place] && !stuck.contains(place) {
             report(
                 ["states", flow.states[place].id], .deadEnd,
-                "from \"\(flow.states[place].id)\" neither an end nor a screen that goes on can be reached")
+                "from \"\(flow.states[place].id)\" neither an end nor a screen with events can be reached")
         }
     }
 }
@@ -109,7 +109,9 @@ extension FlowCheck {
         for (index, migration) in flow.migrations.enumerated() {
             let place = ["migrations", String(index)]
             guard migration.from < flow.version else {
-                report(place + ["from"], .badValue, "from is \(migration.from); it must be older than \(flow.version)")
+                report(
+                    place + ["from"], .badValue,
+                    "from is \(migration.from); expected a version older than \(flow.version)")
                 continue
             }
             // Journeys may run on a version whose file is gone; then nothing can be compared.
@@ -129,7 +131,7 @@ extension FlowCheck {
                     new.map {
                         "\(old) would become the \($0.typeName) \"\(name)\"; it can only become another \(state.typeName)"
                     }
-                        ?? "\(old) has no counterpart in this version; say which it is")
+                        ?? "\(old) has no counterpart in this version; name one in states")
             }
         }
     }

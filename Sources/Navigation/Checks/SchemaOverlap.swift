@@ -33,10 +33,10 @@ enum SchemaOverlap {
             }
         }
 
-        /// "a text or null"
+        /// "a string or null"
         var phrase: String {
             let phrases: [(Kinds, String)] = [
-                (.number, "a number"), (.text, "a text"), (.bool, "true or false"), (.list, "a list"),
+                (.number, "a number"), (.text, "a string"), (.bool, "a boolean"), (.list, "an array"),
                 (.object, "an object"), (.null, "null"),
             ]
             return phrases.filter { contains($0.0) }.map(\.1).joined(separator: " or ")

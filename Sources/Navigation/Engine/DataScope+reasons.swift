@@ -90,7 +90,6 @@ extension DataScope {
     private static func phrase(ofType name: String) -> String {
         switch name {
         case "null": "null"
-        case "boolean": "true or false"
         case "array", "integer", "object": "an \(name)"
         default: "a \(name)"
         }

@@ -74,7 +74,7 @@ extension DataScope {
             let value = try evaluate(argument)
             if value.kind == .array { return JSONDocument(value.count) }
             guard let text = value.string else {
-                throw Self.undecided([argument], "is \(value.kind.phrase); $count takes a list or a text")
+                throw Self.undecided([argument], "is \(value.kind.phrase); $count takes an array or a string")
             }
             return JSONDocument(text.unicodeScalars.count)
         }
@@ -118,7 +118,8 @@ extension DataScope {
         }
         guard let end = start.adding(duration) else {
             throw Self.undecided(
-                [from], "cannot be moved by that duration: the result has no year of four digits, or is no whole day")
+                [from], "cannot be moved by that duration: the result has no year of four digits, or is not a whole day"
+            )
         }
         return JSONDocument(end.text)
     }
@@ -129,7 +130,7 @@ extension DataScope {
         let value = try evaluate(template)
         if let text = value.string { return text }
         if numbers, value.kind == .integer || value.kind == .double { return value.description }
-        let what = function.map { "\($0.rawValue) takes texts" } ?? "$time takes texts"
+        let what = function.map { "\($0.rawValue) takes strings" } ?? "$time takes strings"
         throw Self.undecided([template], "is \(value.kind.phrase); \(what)\(numbers ? " and numbers" : "")")
     }
 

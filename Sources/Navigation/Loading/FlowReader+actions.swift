@@ -16,7 +16,7 @@ extension FlowReader {
         _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
     ) -> Action? {
         guard document.kind == .object else {
-            report(place, .wrongType, "an action is an object, and not \(document.kind.phrase)")
+            report(place, .wrongType, "an action is an object, not \(document.kind.phrase)")
             return nil
         }
         if document[member: "op"] != nil { return readOperation(document, at: place, context).map { .patch($0) } }
@@ -35,7 +35,7 @@ extension FlowReader {
             return nil
         }
         report(
-            place, .missingKey, "an action has op with path, or merge with value, or clear, or remove, or call",
+            place, .missingKey, "an action needs op and path, merge and value, clear, remove or call",
             guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "merge", "clear", "remove", "call"]) }.first)
         return nil
     }
@@ -71,7 +71,7 @@ extension FlowReader {
         checkKeys(of: document, at: place, allowed: FlowKeys.merge.names, of: "an action with merge")
         let path = readServicePath("merge", in: document, at: place, isWritten: true, context)
         guard let written = document[member: "value"] else {
-            report(place, .missingKey, "value is missing: what is merged, as in {\"$from\": \"/event\"}")
+            report(place, .missingKey, "value is missing: the object to merge, as in {\"$from\": \"/event\"}")
             return nil
         }
         guard let value = readTemplate(written, at: place.appending("value"), context), let path else { return nil }
@@ -141,7 +141,7 @@ extension FlowReader {
         guard checkService(service, at: place, isWritten: isWritten) else { return nil }
         if let schema = services[service]?.schema, SchemaRoom(schema).isForbidden(path.pointer) {
             report(
-                place, .forbiddenPath, "the schema of \(service) has no room for \(path.pointer)",
+                place, .forbiddenPath, "the schema of \(service) does not allow \(path.pointer)",
                 guess: SchemaRoom(schema).guess(for: path.pointer).map { "/\(service)\($0)" })
             return nil
         }

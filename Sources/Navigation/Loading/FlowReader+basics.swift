@@ -50,7 +50,7 @@ extension FlowReader {
             return nil
         }
         guard let text = value.string else {
-            report(place.appending(key), .wrongType, "\(key) is \(value.kind.phrase); it must be a text")
+            report(place.appending(key), .wrongType, "\(key) is \(value.kind.phrase); expected a string")
             return nil
         }
         return text
@@ -92,7 +92,7 @@ extension FlowReader {
             return []
         }
         guard let members = value.members else {
-            report(place.appending(key), .wrongType, "\(key) is \(value.kind.phrase); it must be an object")
+            report(place.appending(key), .wrongType, "\(key) is \(value.kind.phrase); expected an object")
             return []
         }
         if isRequired, members.isEmpty { report(place.appending(key), .badValue, "\(key) is empty") }
@@ -102,7 +102,7 @@ extension FlowReader {
     mutating func elements(_ key: String, in object: JSONDocument, at place: JSONPointer) -> [JSONDocument]? {
         guard let value = object[member: key] else { return nil }
         guard let elements = value.elements else {
-            report(place.appending(key), .wrongType, "\(key) is \(value.kind.phrase); it must be a list")
+            report(place.appending(key), .wrongType, "\(key) is \(value.kind.phrase); expected an array")
             return nil
         }
         return elements
@@ -113,7 +113,7 @@ extension FlowReader {
         guard let number = value.int, (1...1_000_000_000).contains(number) else {
             report(
                 place, value.int == nil ? .wrongType : .badValue,
-                "\(key) is \(value.int.map(String.init) ?? value.kind.phrase); it must be a positive integer")
+                "\(key) is \(value.int.map(String.init) ?? value.kind.phrase); expected a positive integer")
             return nil
         }
         return number
@@ -129,7 +129,7 @@ extension FlowReader {
         }
         report(
             place, .badDuration,
-            "\(key) is \(value.string.map { "\"\($0)\"" } ?? value.kind.phrase); it must be a duration from "
+            "\(key) is \(value.string.map { "\"\($0)\"" } ?? value.kind.phrase); expected a duration from "
                 + "\"1ms\" to \"3650d\", as in \"90s\", \"30m\", \"12h\" or \"PT30M\"")
         return nil
     }
@@ -141,7 +141,8 @@ extension FlowReader {
         if let choice = Choice(rawValue: text) { return choice }
         let allowed = Choice.allCases.map(\.rawValue)
         report(
-            place.appending(key), .badValue, "\(key) is \"\(text)\"; it must be \(allowed.joinedAsList)",
+            place.appending(key), .badValue,
+            "\(key) is \"\(text)\"; expected one of \(allowed.joined(separator: ", "))",
             guess: guess(text, among: allowed))
         return nil
     }
@@ -158,7 +159,7 @@ extension FlowReader {
 
     mutating func state(_ value: JSONDocument, at place: JSONPointer) -> (name: String, place: Int)? {
         guard let name = value.string else {
-            report(place, .wrongType, "a state is named by a text, and not by \(value.kind.phrase)")
+            report(place, .wrongType, "a state is named by a string, not by \(value.kind.phrase)")
             return nil
         }
         if let state = statePlaces[name] { return (name, state) }
@@ -187,7 +188,7 @@ extension FlowReader {
 
     mutating func shape(_ schema: JSONDocument, at place: JSONPointer) -> ShapeRule? {
         guard schema.kind == .object || schema.kind == .bool else {
-            report(place, .badSchema, "the value is \(schema.kind.phrase); a JSON Schema is an object, true or false")
+            report(place, .badSchema, "the value is \(schema.kind.phrase); a JSON Schema is an object or a boolean")
             return nil
         }
         let schema = withLocalTexts(schema, at: place)
@@ -209,10 +210,10 @@ extension JSONKind {
     var phrase: String {
         switch self {
         case .null: "null"
-        case .bool: "true or false"
+        case .bool: "a boolean"
         case .integer, .double: "a number"
-        case .string: "a text"
-        case .array: "a list"
+        case .string: "a string"
+        case .array: "an array"
         case .object: "an object"
         }
     }

@@ -11,12 +11,12 @@ extension FlowReader {
             let (service, command) = findCommand(text, at: place.appending("call"))
         else { return nil }
         if !context.mayCall {
-            report(place, .badValue, "the patch of a migration changes documents and calls no commands")
+            report(place, .badValue, "the patch of a migration cannot call commands")
         }
         if command.waits {
             report(
                 place.appending("call"), .badValue,
-                "\(text) waits for something outside, and a step waits for nothing; a task waits")
+                "\(text) waits for something outside, and a step cannot wait; use a task")
         }
         switch (command.input, input) {
         case (let schema?, let input?):
@@ -45,7 +45,7 @@ extension FlowReader {
     ) -> (service: String, command: ServiceDirectory.Command)? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts.contains("") else {
-            report(place, .badValue, "call is \"\(text)\"; it must be a service and its command, as in \"cart/add\"")
+            report(place, .badValue, "call is \"\(text)\"; expected a service and its command, as in \"cart/add\"")
             return nil
         }
         guard let service = services[parts[0]] else {

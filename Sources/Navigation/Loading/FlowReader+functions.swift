@@ -32,8 +32,8 @@ extension FlowReader {
         if isList, value.kind != .array {
             report(
                 place, .wrongType,
-                "\(function.rawValue) takes a list of values, as in "
-                    + "{\"\(function.rawValue)\": [{\"$from\": \"/order/net\"}, 5]}, and not \(value.kind.phrase)")
+                "\(function.rawValue) takes an array of values, as in "
+                    + "{\"\(function.rawValue)\": [{\"$from\": \"/order/net\"}, 5]}, not \(value.kind.phrase)")
             return nil
         }
         // {"$count": [1, 2]} counts that list, and so does {"$count": {"$from": "/order/lines"}}.
@@ -42,7 +42,7 @@ extension FlowReader {
             let count = function.arguments.lowerBound == function.arguments.upperBound ? "exactly" : "at least"
             report(
                 place, .badValue,
-                "\(function.rawValue) takes \(count) \(function.arguments.lowerBound) values, and not \(written.count)")
+                "\(function.rawValue) takes \(count) \(function.arguments.lowerBound) values, not \(written.count)")
             return nil
         }
         var arguments: [ValueTemplate] = []
@@ -83,7 +83,7 @@ extension FlowReader {
         if case .literal(let literal) = plus, literal.string.flatMap({ CalendarDuration(signed: $0) }) == nil {
             report(
                 place.appending("plus"), .badDuration,
-                "plus is \(literal.string.map { "\"\($0)\"" } ?? literal.kind.phrase); it must be a duration, as in "
+                "plus is \(literal.string.map { "\"\($0)\"" } ?? literal.kind.phrase); expected a duration, as in "
                     + "\"P18Y\", \"-P1M\", \"P1DT12H\" or \"30m\"")
         }
         return .time(from: from, plus: plus)
@@ -94,7 +94,8 @@ extension FlowReader {
     ) -> ValueTemplate? {
         guard let parts = value.elements, parts.count == 3 else {
             report(
-                place, .badValue, "$if is a list of three: a guard, the value where it holds, and the value where not")
+                place, .badValue,
+                "$if is an array of three: a guard, the value if it holds, and the value if it does not")
             return nil
         }
         let guardian = readGuard(parts[0], at: place.appending(0), context)

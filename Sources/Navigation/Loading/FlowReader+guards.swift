@@ -20,7 +20,7 @@ extension FlowReader {
                 if name.contains(where: { "<>=!&|( ".contains($0) }) || name.hasPrefix("/") {
                     report(
                         place, .unknownGuard,
-                        "\"\(name)\" is not the name of a guard, and there are no expressions; write {\"is\": \"/order/gift\"}, "
+                        "\"\(name)\" is not the name of a guard, and guards are not expressions; write {\"is\": \"/order/gift\"}, "
                             + "{\"has\": …}, {\"compare\": [\"/order/total\", \"<\", {\"value\": 100}]}, {\"not\": …} or a schema"
                     )
                     return nil
@@ -34,7 +34,7 @@ extension FlowReader {
             return .named(guardian)
         }
         guard document.kind == .object else {
-            report(place, .wrongType, "a guard is an object or the name of one, and not \(document.kind.phrase)")
+            report(place, .wrongType, "a guard is an object or a guard's name, not \(document.kind.phrase)")
             return nil
         }
         checkKeys(of: document, at: place, allowed: FlowKeys.guard.names, of: "a guard")
@@ -47,7 +47,7 @@ extension FlowReader {
         }
         if document[member: "schema"] != nil, !["service", "event", "input"].contains(kind) {
             report(
-                place.appending("schema"), .unknownKey, "schema goes with service, event or input, and not with \(kind)"
+                place.appending("schema"), .unknownKey, "schema goes with service, event or input, not with \(kind)"
             )
         }
         switch kind {
@@ -73,7 +73,7 @@ extension FlowReader {
         _ key: String, in document: JSONDocument, at place: JSONPointer, _ context: DataContext
     ) -> [Guard]? {
         guard let list = elements(key, in: document, at: place) else { return nil }
-        if list.isEmpty { report(place.appending(key), .badValue, "\(key) is an empty list") }
+        if list.isEmpty { report(place.appending(key), .badValue, "\(key) is an empty array") }
         return list.enumerated().compactMap { index, element in
             readGuard(element, at: place.appending(key).appending(index), context)
         }
@@ -83,7 +83,7 @@ extension FlowReader {
         _ kind: String, _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
     ) -> Guard? {
         guard let schema = document[member: "schema"] else {
-            report(place, .missingKey, "schema is missing: what \(kind) must be like")
+            report(place, .missingKey, "schema is missing: what \(kind) must fit")
             return nil
         }
         let rule = shape(schema, at: place.appending("schema"))
@@ -115,7 +115,7 @@ extension FlowReader {
         guard let parts = document[member: "compare"]?.elements, parts.count == 3 else {
             report(
                 place, .badValue,
-                "compare is a list of three: a path, a comparison and a path, {\"value\": …} or a computed value")
+                "compare is an array of three: a path, a comparison, and a path, {\"value\": …} or a computed value")
             return nil
         }
         let before = problems.count
@@ -151,13 +151,13 @@ extension FlowReader {
             }
         }
         guard let text = document.string else {
-            report(place, .badValue, "what is compared is a path as a text, {\"value\": …} or a computed value")
+            report(place, .badValue, "an operand is a path (a string), {\"value\": …} or a computed value")
             return nil
         }
         guard text.hasPrefix("/") else {
             report(
                 place, .badPointer,
-                "\"\(text)\" is not a path; write a text to compare with as {\"value\": \"\(text)\"}")
+                "\"\(text)\" is not a path; write a literal string as {\"value\": \"\(text)\"}")
             return nil
         }
         return readPath(document, at: place, context).map { .from($0, default: nil) }
@@ -182,11 +182,11 @@ extension FlowReader {
             let pointer = JSONPointer(["guards", named.name])
             if !isSound[place] {
                 report(
-                    pointer, .guardCycle, "the guard \"\(named.name)\" is made of guards that are made of each other")
+                    pointer, .guardCycle, "the guard \"\(named.name)\" refers to itself through other guards")
             } else if depths[place] > Self.maximumGuardDepth {
                 report(
                     pointer, .guardCycle,
-                    "the guard \"\(named.name)\" is made of others more than \(Self.maximumGuardDepth) levels deep")
+                    "the guard \"\(named.name)\" nests other guards more than \(Self.maximumGuardDepth) levels deep")
             }
             // Where a guard could not be read, it is not known which others it uses.
             if !usedGuards.contains(place), !problems.contains(where: \.isAboutGuard) {

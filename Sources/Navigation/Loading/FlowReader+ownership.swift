@@ -16,12 +16,12 @@ extension FlowReader {
         for (index, element) in (elements("owns", in: document, at: .root) ?? []).enumerated() {
             let place = JSONPointer(["owns", String(index)])
             guard let name = element.string else {
-                report(place, .wrongType, "a service is named by a text, and not by \(element.kind.phrase)")
+                report(place, .wrongType, "a service is named by a string, not by \(element.kind.phrase)")
                 continue
             }
             guard checkService(name, at: place, isWritten: true) else { continue }
             if ownership.services.contains(name) {
-                report(place, .badValue, "\(name) is in the list already")
+                report(place, .badValue, "\(name) occurs twice")
             } else {
                 ownership.services.append(name)
             }

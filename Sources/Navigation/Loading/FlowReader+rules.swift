@@ -9,11 +9,11 @@ extension FlowReader {
             let place = place.appending("rules").appending(event)
             if !accepted.contains(event) {
                 report(
-                    place, .unknownEvent, "rules has a list for \"\(event)\", which on does not mention",
+                    place, .unknownEvent, "rules mentions \"\(event)\", which is not an event in `on`",
                     guess: guess(event, among: accepted))
             }
             guard let list = value.elements else {
-                report(place, .wrongType, "the rules of an event are a list, and not \(value.kind.phrase)")
+                report(place, .wrongType, "the rules of an event are an array, not \(value.kind.phrase)")
                 return EventForm(event: event, rules: [])
             }
             let schema = (shapes.first { $0.event == event } ?? flowShapes.first { $0.event == event })?.shape.document
@@ -32,7 +32,8 @@ extension FlowReader {
         guard document.kind == .object, let guardian = document[member: "guard"] else {
             report(
                 place, .missingKey,
-                "a rule has a guard, and maybe at and say: {\"guard\": …, \"at\": \"/checkout_date\", \"say\": \"…\"}")
+                "a rule needs a guard, and may have at and say: {\"guard\": …, \"at\": \"/checkout_date\", \"say\": \"…\"}"
+            )
             return nil
         }
         checkKeys(of: document, at: place, allowed: FlowKeys.rule.names, of: "a rule")
@@ -43,12 +44,12 @@ extension FlowReader {
             if pointer == nil || pointer?.tokens.first == "event" {
                 report(
                     place.appending("at"), .badPointer,
-                    "at is a place in the event's data, as in \"/checkout_date\", and not \"\(at)\"")
+                    "at is a pointer into the event's data, as in \"/checkout_date\", not \"\(at)\"")
             } else if let pointer, let room = schema.map(SchemaRoom.init),
                 room.isForbidden(pointer) || room.isUndeclared(pointer)
             {
                 report(
-                    place.appending("at"), .undeclaredMember, "the schema of the event says nothing of \(at)",
+                    place.appending("at"), .undeclaredMember, "the event's schema does not declare \(at)",
                     guess: room.guess(for: pointer))
             }
         }

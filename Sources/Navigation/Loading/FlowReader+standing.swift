@@ -8,7 +8,7 @@ extension FlowReader {
         for transition in transitions where transition.guard == nil {
             report(
                 JSONPointer(parsing: transition.place) ?? place, .missingKey,
-                "guard is missing: without one, the journey could never stay on the screen; a choice decides and moves on"
+                "guard is missing: the journey would always leave the screen at once; use a choice for that"
             )
         }
         return transitions
@@ -17,7 +17,7 @@ extension FlowReader {
     mutating func readOtherwise(_ document: JSONDocument, at place: JSONPointer) -> [Transition] {
         if document[member: "otherwise"] != nil, document[member: "requires"] == nil {
             report(
-                place.appending("otherwise"), .missingKey, "requires is missing: otherwise is for when it does not hold"
+                place.appending("otherwise"), .missingKey, "`otherwise` needs `requires`"
             )
         }
         return readUnprompted("otherwise", in: document, at: place)
@@ -49,7 +49,7 @@ extension FlowReader {
         guard let value = document[member: "invalidates"] else { return [] }
         let place = JSONPointer(["invalidates"])
         guard let members = value.members else {
-            report(place, .wrongType, "invalidates is \(value.kind.phrase); it must be an object")
+            report(place, .wrongType, "invalidates is \(value.kind.phrase); expected an object")
             return []
         }
         var rules: [Invalidation] = []
@@ -58,7 +58,7 @@ extension FlowReader {
             let key = readServicePath(JSONDocument(name), at: place, isWritten: false)
             guard let list = dependents.elements else {
                 report(
-                    place, .wrongType, "what depends on a value is a list of paths, and not \(dependents.kind.phrase)")
+                    place, .wrongType, "the dependents of a value are an array of paths, not \(dependents.kind.phrase)")
                 continue
             }
             let paths = list.enumerated().compactMap { index, element in
@@ -89,7 +89,7 @@ extension FlowReader {
         _ value: JSONDocument, at place: JSONPointer, isWritten: Bool
     ) -> DataPath? {
         guard let text = value.string else {
-            report(place, .wrongType, "a path is a text, and not \(value.kind.phrase)")
+            report(place, .wrongType, "a path is a string, not \(value.kind.phrase)")
             return nil
         }
         guard let path = readPath(value, at: place, DataContext(event: .never, hasOutput: false)) else { return nil }
@@ -106,11 +106,11 @@ extension FlowReader {
         guard let value = document[member: "params"] else { return nil }
         let place = place.appending("params")
         guard value.kind == .object else {
-            report(place, .wrongType, "params is \(value.kind.phrase); it must be an object")
+            report(place, .wrongType, "params is \(value.kind.phrase); expected an object")
             return nil
         }
         if document[member: "target"] == nil {
-            report(place, .misplacedVerb, "params are for the screen that a target leads to, and there is no target")
+            report(place, .misplacedVerb, "params need a target: they belong to its screen")
         }
         return readTemplate(value, at: place, context)
     }
@@ -118,7 +118,7 @@ extension FlowReader {
     mutating func readLink(_ document: JSONDocument, at place: JSONPointer) -> Bool? {
         guard let value = document[member: "link"] else { return nil }
         if let link = value.bool { return link }
-        report(place.appending("link"), .wrongType, "link is \(value.kind.phrase); it must be true or false")
+        report(place.appending("link"), .wrongType, "link is \(value.kind.phrase); expected a boolean")
         return nil
     }
 }

@@ -6,7 +6,7 @@ extension FlowReader {
     /// Reads a state. One that makes no sense becomes an end, because its index is used in any case.
     mutating func readState(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> FlowState {
         guard document.kind == .object else {
-            report(place, .wrongType, "a state is an object, and not \(document.kind.phrase)")
+            report(place, .wrongType, "a state is an object, not \(document.kind.phrase)")
             return FlowState(id: id, kind: .final(Ending(outcome: id, output: nil)))
         }
         let type = text("type", in: document, at: place) ?? "screen"
@@ -19,7 +19,7 @@ extension FlowReader {
         default:
             report(
                 place.appending("type"), .badValue,
-                "type is \"\(type)\"; it must be \(Self.typeNames.joinedAsList), and without one it is a screen",
+                "type is \"\(type)\"; expected one of \(Self.typeNames.joined(separator: ", ")), or none for a screen",
                 guess: guess(type, among: Self.typeNames))
             return FlowState(id: id, kind: .final(Ending(outcome: id, output: nil)))
         }
@@ -52,7 +52,7 @@ extension FlowReader {
         for (index, element) in (elements("data", in: document, at: place) ?? []).enumerated() {
             let place = place.appending("data").appending(index)
             guard let name = element.string else {
-                report(place, .wrongType, "a service is named by a text, and not by \(element.kind.phrase)")
+                report(place, .wrongType, "a service is named by a string, not by \(element.kind.phrase)")
                 continue
             }
             if checkService(name, at: place), !shown.contains(name) { shown.append(name) }
@@ -76,7 +76,7 @@ extension FlowReader {
             checkKeys(of: back, at: place, allowed: FlowKeys.back.names, of: "back")
             return stateName("target", in: back, at: place, isRequired: true).map { .target($0) } ?? .allowed
         default:
-            report(place, .wrongType, "back is \(back.kind.phrase); it must be true, false or an object with a target")
+            report(place, .wrongType, "back is \(back.kind.phrase); expected true, false or an object with a target")
             return .allowed
         }
     }
@@ -90,7 +90,7 @@ extension FlowReader {
         let context = DataContext(event: .never, hasOutput: false)
         let transition = readTransition(timeout, at: place, context, keys: .screenTimeout)
         guard let after = timeout[member: "after"] else {
-            report(place, .missingKey, "after is missing: the time that the screen has")
+            report(place, .missingKey, "after is missing: how long the journey may stay on the screen")
             return nil
         }
         let isBare = timeout.count == 1
@@ -111,7 +111,7 @@ extension FlowReader {
         for (index, branch) in list.enumerated() {
             let place = place.appending("branches").appending(index)
             guard branch.kind == .object else {
-                report(place, .wrongType, "a branch is an object, and not \(branch.kind.phrase)")
+                report(place, .wrongType, "a branch is an object, not \(branch.kind.phrase)")
                 continue
             }
             checkKeys(
@@ -147,7 +147,7 @@ extension FlowReader {
         let context = DataContext(event: .maybe, hasOutput: true)
         let input = document[member: "input"].flatMap { value -> ValueTemplate? in
             guard value.kind == .object else {
-                report(place.appending("input"), .wrongType, "input is \(value.kind.phrase); it must be an object")
+                report(place.appending("input"), .wrongType, "input is \(value.kind.phrase); expected an object")
                 return nil
             }
             return readTemplate(value, at: place.appending("input"), context)

@@ -42,7 +42,7 @@ extension FlowReader {
             }
             let outcome = name == "done" ? nil : String(name.dropFirst("done.".count))
             if outcome == TaskState.timeout, !hasTimeout {
-                report(place, .unknownOutcome, "the task has no timeout, so its time is never over")
+                report(place, .unknownOutcome, "the task has no timeout, so done.timeout never happens")
             }
             ends.append(ChildEnd(outcome: outcome, transitions: readTransitions(value, at: place, context)))
         }
@@ -50,7 +50,7 @@ extension FlowReader {
         for outcome in needed where !ends.contains(where: { $0.outcome == outcome || $0.outcome == nil }) {
             report(
                 place.appending("on"), .missingKey,
-                "there is no way on when the task ends with \"\(outcome)\"; write done.\(outcome), or done for every outcome "
+                "no transition for a task that ends with \"\(outcome)\"; write done.\(outcome), or done for every outcome "
                     + "that has no transition of its own")
         }
         return ends
@@ -60,7 +60,7 @@ extension FlowReader {
         guard let back = document[member: "back"] else { return .forbidden }
         if back.kind != .bool {
             report(
-                place.appending("back"), .wrongType, "back of a task is \(back.kind.phrase); it must be true or false")
+                place.appending("back"), .wrongType, "back of a task is \(back.kind.phrase); expected a boolean")
         }
         return back.bool == true ? .allowed : .forbidden
     }
@@ -70,7 +70,7 @@ extension FlowReader {
         let place = place.appending("retry")
         guard retry.kind == .object else {
             report(
-                place, .wrongType, "retry is \(retry.kind.phrase); it must be an object with attempts, after and factor"
+                place, .wrongType, "retry is \(retry.kind.phrase); expected an object with attempts, after and factor"
             )
             return .never
         }
@@ -84,7 +84,7 @@ extension FlowReader {
         if let attempts, attempts > Self.mostAttempts {
             report(
                 place.appending("attempts"), .badValue,
-                "attempts is \(attempts); it must be \(Self.mostAttempts) or less")
+                "attempts is \(attempts); expected \(Self.mostAttempts) or less")
         }
         let after = retry[member: "after"].flatMap { milliseconds($0, at: place.appending("after"), "after") }
         let factor = retry[member: "factor"]
@@ -92,7 +92,7 @@ extension FlowReader {
         if let factor, !(number.map { (1...100).contains($0) } ?? false) {
             report(
                 place.appending("factor"), number == nil ? .wrongType : .badValue,
-                "factor is \(factor.double == nil && factor.int == nil ? factor.kind.phrase : factor.description); it must be "
+                "factor is \(factor.double == nil && factor.int == nil ? factor.kind.phrase : factor.description); expected "
                     + "a number from 1 to 100")
         }
         return TaskRetry(attempts: attempts ?? 1, after: after ?? 0, factor: number ?? 1)
@@ -120,14 +120,14 @@ extension FlowReader {
         for (index, element) in (elements("backend", in: document, at: place) ?? []).enumerated() {
             let place = place.appending("backend").appending(index)
             guard let name = element.string else {
-                report(place, .wrongType, "an event is named by a text, and not by \(element.kind.phrase)")
+                report(place, .wrongType, "an event is named by a string, not by \(element.kind.phrase)")
                 continue
             }
             if events.contains(name) {
                 names.insert(name)
             } else {
                 report(
-                    place, .unknownEvent, "backend names \"\(name)\", which on does not mention",
+                    place, .unknownEvent, "backend names \"\(name)\", which is not an event in `on`",
                     guess: guess(name, among: events))
             }
         }

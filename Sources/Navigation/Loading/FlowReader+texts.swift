@@ -16,7 +16,7 @@ extension FlowReader {
             (known.offset(of: place.appending($0.name)) ?? 0) < (known.offset(of: place.appending($1.name)) ?? 0)
         }
         if members.isEmpty {
-            report(place, .badValue, "no language has the text; it may be {\"en\": \"…\", \"de\": \"…\"}")
+            report(place, .badValue, "the text has no languages; write {\"en\": \"…\", \"de\": \"…\"}")
         }
         var texts: [(language: String, text: String)] = []
         for (language, value) in members {
@@ -28,7 +28,7 @@ extension FlowReader {
             }
             guard let text = value.string else {
                 report(
-                    place.appending(language), .wrongType, "the text is \(value.kind.phrase); it must be a text")
+                    place.appending(language), .wrongType, "the text is \(value.kind.phrase); expected a string")
                 continue
             }
             texts.append((language, text))

@@ -34,7 +34,7 @@ extension FlowReader {
         for shape in shapes where !accepted.contains(shape.event) {
             report(
                 place.appending("accepts").appending(shape.event), .unknownEvent,
-                "accepts has a schema for \"\(shape.event)\", which on does not mention",
+                "accepts has a schema for \"\(shape.event)\", which is not an event in `on`",
                 guess: guess(shape.event, among: accepted))
         }
     }
@@ -46,7 +46,7 @@ extension FlowReader {
         guard let list = document.elements else {
             return readTransition(document, at: place, context).map { [$0] } ?? []
         }
-        if list.isEmpty { report(place, .badValue, "the list of transitions is empty") }
+        if list.isEmpty { report(place, .badValue, "the array of transitions is empty") }
         var isDecided = false
         return list.enumerated().compactMap { index, element in
             let place = place.appending(index)
@@ -64,7 +64,7 @@ extension FlowReader {
     ) -> Transition? {
         guard document.kind == .object else {
             let hint = document.string.map { "; write {\"target\": \"\($0)\"}" } ?? ""
-            report(place, .wrongType, "a transition is an object, and not \(document.kind.phrase)\(hint)")
+            report(place, .wrongType, "a transition is an object, not \(document.kind.phrase)\(hint)")
             return nil
         }
         checkKeys(
@@ -84,7 +84,7 @@ extension FlowReader {
         if document[member: "target"] == nil, nav == nil, document[member: "history"] != nil {
             report(
                 place.appending("history"), .misplacedVerb,
-                "history is for transitions that leave a screen, and this one stays")
+                "history has no effect on a transition without a target")
         }
         return Transition(
             guard: guardian, target: target, nav: nav, actions: actions, history: history,

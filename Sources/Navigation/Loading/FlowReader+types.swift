@@ -83,7 +83,7 @@ extension FlowReader {
                 if SchemaRoom(schema).isForbidden(pointer) {
                     let guess = SchemaRoom(schema).guess(for: pointer).map { String($0.dropFirst()) }
                     report(
-                        place.appending(member.name), code, "\(complaint()): there is no room for \(pointer)",
+                        place.appending(member.name), code, "\(complaint()): \(pointer) is not allowed",
                         guess: guess)
                     if let guess { misspelt.append(guess) }
                 } else if let part = SchemaRoom(schema).schema(at: pointer) {
@@ -102,8 +102,8 @@ extension FlowReader {
         report(
             place, code,
             found.isDisjoint(with: allowed)
-                ? "\(complaint()): the value is \(found.phrase), and must be \(allowed.phrase)"
-                : "\(complaint()): no value that this makes fits")
+                ? "\(complaint()): the value is \(found.phrase); expected \(allowed.phrase)"
+                : "\(complaint()): no possible result fits")
     }
 
     /// Reports members of a merged value that can never be in the target.
@@ -116,7 +116,7 @@ extension FlowReader {
         case .object(let parts): members = parts.map { ($0.name, $0.value, place.appending($0.name)) }
         case .literal(let document):
             guard let parts = document.members else {
-                report(place, .badValue, "merge takes an object, and not \(document.kind.phrase)")
+                report(place, .badValue, "merge takes an object, not \(document.kind.phrase)")
                 return
             }
             // In a merge null removes a member.
@@ -129,7 +129,7 @@ extension FlowReader {
             let pointer = path.pointer.appending(member.name)
             if SchemaRoom(schema).isForbidden(pointer) {
                 report(
-                    member.place, .forbiddenPath, "the schema of \(service) has no room for \(pointer)",
+                    member.place, .forbiddenPath, "the schema of \(service) does not allow \(pointer)",
                     guess: SchemaRoom(schema).guess(for: pointer).map { "/\(service)\($0)" })
             } else if let target = path.appending([member.name]) {
                 if let part = member.value, part.isObject != true {
@@ -162,14 +162,14 @@ extension FlowReader {
         if case .literal(let literal) = argument, let text = literal.string, text.hasPrefix("/") {
             hint = "; the value at a path is {\"$from\": \"\(text)\"}"
         }
-        report(place, .badValue, "\(function.rawValue) takes \(allowed.phrase), and this is \(found.phrase)\(hint)")
+        report(place, .badValue, "\(function.rawValue) takes \(allowed.phrase), but this is \(found.phrase)\(hint)")
     }
 
     mutating func checkIsTime(_ from: ValueTemplate, at place: JSONPointer, _ context: DataContext) {
         if case .literal = from { return }
         let found = kinds(of: from, context)
         guard !found.contains(.text) else { return }
-        report(place, .badValue, "$time takes a time as a text, and this is \(found.phrase)")
+        report(place, .badValue, "$time takes a time as a string, but this is \(found.phrase)")
     }
 
     /// Texts are taken as they are: there are no expressions in them.
@@ -177,7 +177,7 @@ extension FlowReader {
         func warn(_ path: String) {
             report(
                 place, .textNotExpression,
-                "the text is taken as it is; the value at a path is {\"$from\": \"\(path)\"}, and texts are put together by "
+                "the string is taken literally; the value at a path is {\"$from\": \"\(path)\"}, and strings are joined by "
                     + "{\"$concat\": […]}")
         }
         for (start, end) in [("${", "}"), ("{{", "}}")] {
@@ -212,7 +212,7 @@ extension FlowReader {
             guard kinds.contains([.number, .text]), let path = side.path, !isUnseen(path, context) else { continue }
             report(
                 place.appending(index), .undecidableCompare,
-                "no schema says whether \(path.text) is a number or a text; what cannot be compared refuses")
+                "no schema says whether \(path.text) is a number or a string; a comparison of both refuses the step")
         }
         let isEquality = sign == .equal || sign == .notEqual
         let common = sides[0].intersection(sides[1])
@@ -230,8 +230,8 @@ extension FlowReader {
         guard !found.isEmpty, !found.contains(.bool) else { return }
         report(
             place, .guardNever,
-            "the value at \(path.text) is \(found.phrase), and \"is\" asks for true, so this never holds; that it is there is "
-                + "{\"has\": \"\(path.text)\"}")
+            "`is` tests for true, but \(path.text) is \(found.phrase); use {\"has\": \"\(path.text)\"} to test for "
+                + "presence")
     }
 
     /// Whether the data is not known where the guard is written.
@@ -252,10 +252,12 @@ extension FlowReader {
         if problems.count > before { return }
         if SchemaOverlap.isEmpty(schema, rule.document) {
             report(
-                place, .guardNever, "the schema of \(service) does not allow what the guard asks for, so it never holds"
+                place, .guardNever, "the schema of \(service) allows nothing that the guard accepts, so it never holds"
             )
         } else if SchemaOverlap.isWithin(schema, rule.document) {
-            report(place, .guardAlways, "whatever the schema of \(service) allows fits, so the guard always holds")
+            report(
+                place, .guardAlways,
+                "the guard accepts everything that the schema of \(service) allows, so it always holds")
         }
     }
 
@@ -273,7 +275,7 @@ extension FlowReader {
             let inner = pointer.appending(name)
             if room.isForbidden(inner) {
                 report(
-                    place, .valueNever, "the schema of \(service) has no room for \(inner)",
+                    place, .valueNever, "the schema of \(service) does not allow \(inner)",
                     guess: room.guess(for: inner).map { "/\(service)\($0)" }, severity: .warning)
             } else if let part = schema[member: "properties"]?[member: name] {
                 checkMembers(of: part, in: room, inner, at: place, service)

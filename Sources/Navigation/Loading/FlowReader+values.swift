@@ -11,7 +11,7 @@ extension FlowReader {
         guard let text = document.string else {
             report(
                 place, .wrongType,
-                "a path is a text such as \"/profile/name\", or {\"$pointer\": […]}, and not \(document.kind.phrase)")
+                "a path is a string such as \"/profile/name\", or {\"$pointer\": […]}, not \(document.kind.phrase)")
             return nil
         }
         return readPath(text, at: place, context)
@@ -25,7 +25,7 @@ extension FlowReader {
         guard let parts = document[member: DataPath.pointerKey]?.elements, let first = parts.first?.string else {
             report(
                 place, .badPointer,
-                "$pointer is a list of the parts of a path, the first of them a text: "
+                "$pointer is an array of the parts of a path, the first of them a string: "
                     + "[\"people\", {\"$from\": \"/event/index\"}, \"name\"]")
             return nil
         }
@@ -44,7 +44,7 @@ extension FlowReader {
             guard let token = value.string ?? value.int.map(String.init) else {
                 report(
                     place.appending(index), .badPointer,
-                    "a part of a path is a text or a whole number, and not \(value.kind.phrase)")
+                    "a part of a path is a string or an integer, not \(value.kind.phrase)")
                 return nil
             }
             if built.isEmpty { constant.append(token) } else { built.append(template) }
@@ -86,7 +86,7 @@ extension FlowReader {
             }
         case .frame: break
         case .now:
-            if !path.pointer.tokens.isEmpty { report(place, .valueNever, "now is a text, with nothing in it") }
+            if !path.pointer.tokens.isEmpty { report(place, .valueNever, "now is a string and has no members") }
         }
         return path
     }
@@ -104,11 +104,11 @@ extension FlowReader {
         }
         if isForbidden {
             report(
-                place, .valueNever, "there is never a value at \(path.text): the schema of \(what) has no room for it",
+                place, .valueNever, "there is never a value at \(path.text): the schema of \(what) does not allow it",
                 guess: guess)
         } else {
             report(
-                place, .undeclaredMember, "the schema of \(what) says nothing of \(path.pointer)", guess: guess,
+                place, .undeclaredMember, "the schema of \(what) does not declare \(path.pointer)", guess: guess,
                 severity: guess == nil ? .warning : nil)
         }
     }

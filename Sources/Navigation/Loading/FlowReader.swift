@@ -102,7 +102,7 @@ struct FlowReader {
         let place = JSONPointer(["timeout"])
         guard timeout.kind == .object else {
             report(
-                place, .wrongType, "timeout is \(timeout.kind.phrase); it must be an object with idle, total or both")
+                place, .wrongType, "timeout is \(timeout.kind.phrase); expected an object with idle, total or both")
             return .none
         }
         checkKeys(of: timeout, at: place, allowed: FlowKeys.flowTimeout.names, of: "the timeout of a flow")
@@ -117,7 +117,7 @@ struct FlowReader {
         for (index, migration) in list.enumerated() {
             let place = JSONPointer(["migrations", String(index)])
             guard migration.kind == .object else {
-                report(place, .wrongType, "a migration is an object, and not \(migration.kind.phrase)")
+                report(place, .wrongType, "a migration is an object, not \(migration.kind.phrase)")
                 continue
             }
             checkKeys(of: migration, at: place, allowed: FlowKeys.migration.names, of: "a migration")
@@ -129,7 +129,7 @@ struct FlowReader {
             let patch = actions(
                 "patch", in: migration, at: place, DataContext(event: .never, hasOutput: false, mayCall: false))
             guard let from = migration[member: "from"] else {
-                report(place, .missingKey, "from is missing: the version that the migration begins at")
+                report(place, .missingKey, "from is missing: the version to migrate from")
                 continue
             }
             guard let from = wholeNumber(from, at: place.appending("from"), "from") else { continue }

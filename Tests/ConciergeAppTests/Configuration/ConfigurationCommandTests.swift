@@ -158,7 +158,7 @@ struct ConfigurationCommandTests {
         #expect(
             run.complaint == """
                 c.json:2:3: error: /prot unknown_key: there is no key "prot"; did you mean port?
-                c.json:3:3: error: /workers bad_value: workers is 0; allowed is a whole number from 1 to 256
+                c.json:3:3: error: /workers bad_value: workers is 0; allowed is an integer from 1 to 256
 
                 """)
     }

@@ -24,13 +24,13 @@ struct ConfigurationProblemTests {
                 == [
                     #"config/concierge.json:4:16: error: /admin/hots unknown_key: there is no key "admin.hots"; did you mean admin.host?"#,
                     "config/concierge.json:5:5: error: /limts unknown_key: there is no key \"limts\"; did you mean limits?",
-                    "config/concierge.json:6:5: error: /log wrong_type: log is a list; "
-                        + "it must be an object with the keys of this group",
+                    "config/concierge.json:6:5: error: /log wrong_type: log is an array; "
+                        + "expected an object with the keys of this group",
                     "config/concierge.json:2:5: error: /prot unknown_key: there is no key \"prot\"; did you mean port?",
                     "config/concierge.json:4:31: error: /admin/port bad_value: admin.port is 70000; "
-                        + "allowed is a whole number from 0 to 65535",
+                        + "allowed is an integer from 0 to 65535",
                     "config/concierge.json:3:5: error: /workers bad_value: workers is \"two\"; "
-                        + "allowed is a whole number from 1 to 256",
+                        + "allowed is an integer from 1 to 256",
                     "environment CONCIERGE_ADMIN_PROT: error: unknown_key: there is no key for this variable; "
                         + "did you mean CONCIERGE_ADMIN_PORT?",
                     "environment CONCIERGE_DRAIN_DELAY: error: /drain_delay bad_value: drain_delay is \"soon\"; "
@@ -72,7 +72,7 @@ struct ConfigurationProblemTests {
             ("a.json/b.json", "flag --config: error: wrong_file_kind: a.json/b.json is not a directory"),
             ("/dev/null", "flag --config: error: wrong_file_kind: /dev/null is not an ordinary file"),
             ("large.json", "flag --config: error: file_too_large: large.json is larger than 1048576 bytes"),
-            ("list.json", "list.json:1:1: error: wrong_type: the file holds a list; it must hold an object"),
+            ("list.json", "list.json:1:1: error: wrong_type: the file holds an array; it must hold an object"),
             ("syntax.json", "syntax.json:2:1: error: invalid_json: "),
             ("twice.json", "twice.json:1:13: error: /port invalid_json: "),
             ("empty.json", "empty.json:1:1: error: invalid_json: "),

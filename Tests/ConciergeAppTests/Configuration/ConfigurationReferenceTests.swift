@@ -34,16 +34,4 @@ struct ConfigurationReferenceTests {
             #expect(ConfigurationKey.all.contains { $0.path.split(separator: ".").last == match.1 }, "\(match.1)")
         }
     }
-
-    @Test("The README explains every code that a service file can get")
-    func codes() throws {
-        let readme = String(decoding: try repository.read("config/README.md"), as: UTF8.self)
-        for code in [
-            "invalid_json", "wrong_type", "unknown_key", "missing_key", "bad_name", "reserved_name", "duplicate_name",
-            "bad_schema", "default_mismatch", "bad_duration", "bad_choice", "empty_schema", "conflict", "bad_value",
-            "not_of_process",
-        ] {
-            #expect(readme.contains("`\(code)`"), "\(code)")
-        }
-    }
 }

@@ -124,11 +124,11 @@ struct ConfigurationValueTests {
             ("mysql://localhost", #"is "mysql://localhost""#),
             (
                 "redis://:secret@localhost",
-                "has a password (not shown), which belongs into the file of redis_password_file"
+                "has a password (not shown), which belongs in the file of redis_password_file"
             ),
             (
                 "rediss://:secret@localhost",
-                "has a password (not shown), which belongs into the file of redis_password_file"
+                "has a password (not shown), which belongs in the file of redis_password_file"
             ),
         ])
     func otherStore(text: String, fault: String) async throws {

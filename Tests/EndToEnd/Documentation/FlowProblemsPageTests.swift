@@ -1,4 +1,5 @@
 import ConciergeApp
+import JSONDocument
 import Navigation
 import Support
 import Testing
@@ -10,41 +11,37 @@ struct FlowProblemsPageTests {
         FlowProblemCode(rawValue: heading.filter { $0 != "`" })
     }
 
-    @Test("has a section for each code, and for nothing else, and a list of them all")
+    @Test("has a row for each code, which says whether it is a warning")
     func complete() throws {
-        let page = try DocumentationPage("docs/flow-problems.md")
-        let codes = page.sections.compactMap { Self.code($0.heading) }
-        #expect(codes.count == FlowProblemCode.allCases.count)
-        #expect(Set(codes) == Set(FlowProblemCode.allCases))
-        let text = try ShippedFiles.text("docs/flow-problems.md")
-        for code in FlowProblemCode.allCases {
-            #expect(text.contains("[`\(code.rawValue)`](#\(code.rawValue))"), "\(code.rawValue)")
+        let rows = try ShippedFiles.text("docs/flow-problems.md").matches(of: #/(?m)^\| `([a-z_]+)` \| ([a-z]+) \|/#)
+        #expect(rows.map { String($0.output.1) }.sorted() == FlowProblemCode.allCases.map(\.rawValue).sorted())
+        for row in rows {
+            let severity = FlowProblemCode(rawValue: String(row.output.1))?.severity
+            #expect((row.output.2 == "warning") == (severity == .warning), "\(row.output.1)")
         }
     }
 
     @Test("shows what concierge check says of each example, which is about that code")
     func examples() async throws {
-        for (heading, blocks) in try DocumentationPage("docs/flow-problems.md").sections {
+        let page = try DocumentationPage("docs/flow-problems.md")
+        let base = try #require(page.blocks.first { $0.path == "config/flows/door.json" })
+        let door = try JSONDocument(parsing: Array(base.text.drop { $0 != "\n" }.utf8))
+        for (heading, blocks) in page.sections {
             guard let code = Self.code(heading) else { continue }
-            var files = ["config/concierge.json": "{}"]
-            for block in blocks where block.language == "json" { files[try #require(block.path)] = block.text + "\n" }
+            var files = ["config/concierge.json": "{}", "config/flows/door.json": base.text + "\n"]
+            for block in blocks where block.language == "json" {
+                let merged = { door.merging(try JSONDocument(parsing: Array(block.text.utf8))).description }
+                files[block.path ?? "config/flows/door.json"] = try block.path == nil ? merged() : block.text + "\n"
+            }
             let shown = try #require(blocks.last { $0.language == "text" }, "\(heading)")
             try await withFolder(files) { folder, _ in
                 let (text, status) = await output(of: ["check"], files: folder)
-                let lines = text.split(separator: "\n").dropLast()
+                // The page has no places in the files, which are merged.
+                let lines = text.split(separator: "\n").dropLast().map { $0.replacing(#/^[^ ]+: /#, with: "") }
                 #expect(lines.joined(separator: "\n") == shown.text, "line \(shown.line)")
                 #expect(lines.contains { $0.contains(" \(code.rawValue): ") }, "line \(shown.line)")
                 #expect((status == 0) == !text.contains(": error: "))
             }
-        }
-    }
-
-    @Test("says which are warnings")
-    func warnings() throws {
-        let text = try ShippedFiles.text("docs/flow-problems.md")
-        for code in FlowProblemCode.allCases {
-            let section = try #require(text.split(separator: "### `\(code.rawValue)`\n\n").last)
-            #expect(section.hasPrefix("A warning.") == (code.severity == .warning), "\(code.rawValue)")
         }
     }
 }

@@ -85,11 +85,12 @@ struct AuthorMistake: Sendable, CustomTestStringConvertible {
         .init(#""guard": {"not""#, #""if": {"not""#, "/states/choose/on/wrap/if", "did you mean guard?"),
         .init(#""guard": {"not""#, #""when": {"not""#, "/states/choose/on/wrap/when", "did you mean guard?"),
         .init(#""guard": {"not""#, #""cond": {"not""#, "/states/choose/on/wrap/cond", "did you mean guard?"),
-        .init(compare, #""order.total <= 1000""#, "\(pay)/guard", "there are no expressions", #"{"compare": ["#),
+        .init(compare, #""order.total <= 1000""#, "\(pay)/guard", "guards are not expressions", #"{"compare": ["#),
         .init(
-            #"{"not": "gift"}"#, #""!gift""#, "/states/choose/on/wrap/guard", "there are no expressions", #"{"not": …}"#
+            #"{"not": "gift"}"#, #""!gift""#, "/states/choose/on/wrap/guard", "guards are not expressions",
+            #"{"not": …}"#
         ),
-        .init(compare, #"{"compare": "total <= 1000"}"#, "\(pay)/guard/compare", "a list of three"),
+        .init(compare, #"{"compare": "total <= 1000"}"#, "\(pay)/guard/compare", "an array of three"),
         .init(#""<=", {"value": 1000}"#, #""=<", {"value": 1000}"#, "\(pay)/guard/compare/1", "<="),
         .init(#"{"value": 1000}"#, "1000", "\(pay)/guard/compare/2", #"{"value": …}"#),
         .init(#"{"value": 1000}"#, #"{"value": "1000"}"#, "\(pay)/guard/compare", "cannot be compared"),
@@ -116,7 +117,7 @@ struct AuthorMistake: Sendable, CustomTestStringConvertible {
             sku, sku.replacing("/event/sku", with: "/event/SKU"), "\(action)/value/$from", "did you mean /event/sku?"),
         .init(
             sku, sku.replacing("/event/sku", with: "/event/product"), "\(action)/value/$from",
-            "says nothing of /product"),
+            "does not declare /product"),
         .init(
             sku, sku.replacing(#"{"$from": "/event/sku"}"#, with: #""${event.sku}""#), "\(action)/value",
             #"{"$from": "/event/sku"}"#),
@@ -128,9 +129,9 @@ struct AuthorMistake: Sendable, CustomTestStringConvertible {
             #"{"$from": "/event/sku"}"#),
         .init(sku, sku.replacing("$from", with: "$form"), "\(action)/value/$form", "did you mean $from?"),
         .init(
-            sku, sku.replacing("/event/sku", with: "/event/price"), "\(action)/value", "is a number, and must be a text"
+            sku, sku.replacing("/event/sku", with: "/event/price"), "\(action)/value", "is a number; expected a string"
         ),
-        .init(sku, sku.replacing("/order/sku", with: "/order/skew"), "\(action)/path", "no room for /skew"),
+        .init(sku, sku.replacing("/order/sku", with: "/order/skew"), "\(action)/path", "does not allow /skew"),
         .init(sku, sku.replacing("/order/sku", with: "/orders/sku"), "\(action)/path", "did you mean order?"),
         .init(sku, sku.replacing("/order/sku", with: "order.sku"), "\(action)/path", "/profile/name"),
         .init(sku, #"{"increment": "/order/total"}"#, action, "$add", "/order/total"),
@@ -158,9 +159,9 @@ struct AuthorMistake: Sendable, CustomTestStringConvertible {
             "did you mean name?"),
         .init(
             #"{"name": {"$from": "/order/sku"}}"#, #"{"name": {"$from": "/order/total"}}"#, "/states/greet/input/name",
-            "must be a text"),
+            "expected a string"),
         .init("done.greeted", "done.greted", "/states/greet/on/done.greted", "did you mean done.greeted?"),
-        .init(#""type": "flow""#, #""type": "subflow""#, "/states/greet/type", "it must be screen, choice, flow"),
+        .init(#""type": "flow""#, #""type": "subflow""#, "/states/greet/type", "expected one of screen, choice, flow"),
         .init(
             #""left": {"type": "final"}"#, #""left": {"type": "final"},"#, "",
             "remove the comma before the closing bracket"),

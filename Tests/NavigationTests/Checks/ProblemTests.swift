@@ -48,7 +48,7 @@ struct ProblemTests {
         #expect(
             problems([bad]).problems.map(\.description) == [
                 #"0.json: error: /states/a/on/go/actions/0/call unknown_command: cart has no command "ad"; it has add, empty, reset and sync; did you mean "cart/add"?"#,
-                #"0.json: error: /states/a/on/go/actions/2/with/tags input_mismatch: cart/add does not take it: the value is a text, and must be a list"#,
+                #"0.json: error: /states/a/on/go/actions/2/with/tags input_mismatch: cart/add does not take it: the value is a string; expected an array"#,
                 #"0.json: error: /states/a/on/go/actions/2/with input_mismatch: cart/add does not take it: /id is required"#,
                 #"0.json: error: /states/a/on/go/actions/2/with input_mismatch: cart/add does not take it: /count is required"#,
             ])

@@ -183,7 +183,7 @@ struct DataTests {
             ),
             (
                 ["compare": ["/limits/name", ">", ["value": 7]]],
-                ["/limits/name is a text and cannot be compared with a number"]
+                ["/limits/name is a string and cannot be compared with a number"]
             ),
             (["has": "/limits/name"], ["/limits/name must not be there"]),
             (

@@ -91,17 +91,17 @@ struct ValueTests {
     @Test(
         "what has no value refuses the step, and says where and why",
         arguments: [
-            (["$add": [from("name"), 1]], "/limits/name", "is a text; a number is needed here"),
+            (["$add": [from("name"), 1]], "/limits/name", "is a string; a number is needed here"),
             (["$add": [from("none"), 1]], "/limits/none", "is needed here, and there is no value"),
             (["$multiply": [from("long"), from("long"), from("long")]], "/limits/long", "more than 34 digits"),
             (["$multiply": [from("long"), from("long")]], "/limits/long", "more digits than a number here can have"),
             (["$add": [1e30, 1e-30]], "", "more than 34 digits"),
-            (["$concat": ["a", from("on")]], "/limits/on", "is true or false; $concat takes texts and numbers"),
-            (["$trim": from("count")], "/limits/count", "is a number; $trim takes texts"),
-            (["$count": from("count")], "/limits/count", "is a number; $count takes a list or a text"),
+            (["$concat": ["a", from("on")]], "/limits/on", "is a boolean; $concat takes strings and numbers"),
+            (["$trim": from("count")], "/limits/count", "is a number; $trim takes strings"),
+            (["$count": from("count")], "/limits/count", "is a number; $count takes an array or a string"),
             (["$time": ["from": "/limits/name"]], "/limits/name", "is not a date"),
             (["$time": ["from": "/now", "plus": from("name")]], "/limits/name", "is not a duration"),
-            (["$time": ["from": "/limits/born", "plus": "PT1H"]], "/limits/born", "no whole day"),
+            (["$time": ["from": "/limits/born", "plus": "PT1H"]], "/limits/born", "not a whole day"),
             (["$time": ["from": "/now", "plus": "P9000Y"]], "/now", "four digits"),
             (["$if": [["compare": ["/limits/none", "==", ["value": 1]]], 1, 2]], "/limits/none", "no value"),
         ] as [(JSONDocument, String, String)])

@@ -103,7 +103,7 @@ struct SimulationScript {
         // `concierge paths` prints its scripts as objects with the steps in `events`.
         let key = whole[member: "steps"] == nil ? "events" : "steps"
         guard let elements = whole.elements ?? whole[member: key]?.elements else {
-            throw Failure(description: "\(name): steps is not a list")
+            throw Failure(description: "\(name): steps is not an array")
         }
         flow = try Self.text("flow", of: whole, at: name)
         if let number = whole[member: "version"] {
@@ -119,7 +119,7 @@ struct SimulationScript {
 
     private static func text(_ name: String, of document: JSONDocument, at place: String) throws(Failure) -> String? {
         guard let value = document[member: name] else { return nil }
-        guard let text = value.string else { throw Failure(description: "\(place): \(name) is not a text") }
+        guard let text = value.string else { throw Failure(description: "\(place): \(name) is not a string") }
         return text
     }
 

@@ -79,7 +79,7 @@ struct ServiceFileReader {
     private mutating func readSchema() -> JSONSchema? {
         guard let document = required("schema") else { return nil }
         guard document.kind == .object || document.kind == .bool else {
-            report("schema", "wrong_type", "schema is \(document.kind.phrase); it must be a JSON Schema (draft 7)")
+            report("schema", "wrong_type", "schema is \(document.kind.phrase); expected a JSON Schema (draft 7)")
             return nil
         }
         if document.bool == true || document == .emptyObject {
@@ -130,7 +130,7 @@ struct ServiceFileReader {
     private mutating func text(_ member: String) -> String? {
         guard let document = file.document[member: member] else { return nil }
         if document.string == nil {
-            report(member, "wrong_type", "\(member) is \(document.kind.phrase); it must be a text")
+            report(member, "wrong_type", "\(member) is \(document.kind.phrase); expected a string")
         }
         return document.string
     }

@@ -4,7 +4,7 @@ extension Setting where Value == Int {
     /// A whole number in a range.
     static func integer(_ range: ClosedRange<Int>) -> Self {
         Self(
-            name: "integer", allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            name: "integer", allowed: "an integer from \(range.lowerBound) to \(range.upperBound)",
             schema: integerSchema(range), read: { $0.wholeNumber.flatMap { range.contains($0) ? $0 : nil } },
             show: { "\($0)" })
     }

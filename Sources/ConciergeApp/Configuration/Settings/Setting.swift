@@ -4,7 +4,7 @@ import JSONDocument
 package struct Setting<Value: Sendable>: Sendable {
     /// The word in the type column of the reference.
     let name: String
-    /// The allowed values, to follow "allowed is": `a whole number from 0 to 65535`.
+    /// The allowed values, to follow "allowed is": `an integer from 0 to 65535`.
     let allowed: String
     /// An example, to follow "as in", if `allowed` does not contain one.
     var examples: String?

@@ -18,7 +18,7 @@ extension Setting where Value == Configuration.Store {
         guard text.lowercased().hasPrefix("redis") else { return nil }
         do throws(RedisAddressError) {
             _ = try RedisAddress(text)
-            return "has a password (not shown), which belongs into the file of redis_password_file"
+            return "has a password (not shown), which belongs in the file of redis_password_file"
         } catch {
             // It may have a password.
             return "is not what it should be (not shown): \(error)"

@@ -31,7 +31,7 @@ extension Setting where Value == String {
     /// a meaning in patterns would allow Redis' user more keys, or others, than those.
     static var redisPrefix: Self {
         text(
-            "text", "1 to 32 letters, digits and _.:-",
+            "string", "1 to 32 letters, digits and _.:-",
             schema: ["type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,32}$"]
         ) { text in
             (1...32).contains(text.utf8.count)
@@ -131,7 +131,7 @@ extension Setting {
             fault: { written in
                 guard let items = written.items, let place = items.firstIndex(where: { $0.flatMap(item) == nil })
                 else { return nil }
-                let shown = items[place].map(WrittenValue.quoted) ?? "something else than a text"
+                let shown = items[place].map(WrittenValue.quoted) ?? "a value that is not a string"
                 return "has \(shown) as item \(place + 1)\(items[place].map(reason) ?? "")"
             })
     }

@@ -35,7 +35,7 @@ enum FileLayer {
             layer.problems.append(
                 ConfigurationProblem(
                     at: file.origin(of: pointer), pointer: "\(pointer)", code: "wrong_type",
-                    "\(group) is \(value.kind.phrase); it must be an object with the keys of this group"))
+                    "\(group) is \(value.kind.phrase); expected an object with the keys of this group"))
             return
         }
         for (name, value) in members {
@@ -92,8 +92,8 @@ extension JSONKind {
         case .null: "null"
         case .bool: "a boolean"
         case .integer, .double: "a number"
-        case .string: "a text"
-        case .array: "a list"
+        case .string: "a string"
+        case .array: "an array"
         case .object: "an object"
         }
     }
