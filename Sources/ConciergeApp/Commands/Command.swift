@@ -103,5 +103,5 @@ package enum ExitStatus {
 /// The name and version of this program, for `concierge version`, `GET /version` and logs.
 package enum BuildInformation {
     package static let name = "concierge"
-    package static let version = "0.1.0"
+    package static let version = "0.2.0"
 }

@@ -113,7 +113,7 @@ struct DeploymentFileTests {
         Mistake(file: "compose.yaml", text: "stop_grace_period: 25s", wrong: "stop_grace_period: 15s", says: "15"),
         Mistake(file: "haproxy.cfg", text: "inter 500ms", wrong: "inter 5000ms", says: "noticed after 15"),
         Mistake(file: "haproxy.cfg", text: "timeout server 100s", wrong: "timeout server 60s", says: "after 60 s"),
-        Mistake(file: "kustomization.yaml", text: "newTag: 0.1.0", wrong: "newTag: 0.2.0", says: "another image"),
+        Mistake(file: "kustomization.yaml", text: "newTag: 0.2.0", wrong: "newTag: 0.1.0", says: "another image"),
         Mistake(file: "redis.conf", text: "appendfsync always", wrong: "appendfsync everysec", says: "lacks"),
     ]
 
