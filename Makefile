@@ -16,10 +16,10 @@ STATIC = $(shell resources=$$(swift -print-target-info 2>/dev/null | sed -n 's/.
 # Warnings fail the tests, not a newcomer's `make run` with a newer compiler.
 STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
 
-.PHONY: help run build test torture fuzz sanitize bench lint format image clean
+.PHONY: help run build test test-quick torture fuzz sanitize bench lint format image clean
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: build ## build, then serve on http://localhost:8080 (ARGS='--port 9000' …)
 	@CONCIERGE_DEMO=$${CONCIERGE_DEMO:-true} exec $(PROGRAM) serve $(ARGS)
@@ -44,6 +44,14 @@ test: ## format check, build without warnings, all tests, on the release build
 	SWIFT_BACKTRACE=threads=crashed,registers=none,images=none swift test --skip-build --disable-xctest \
 		--experimental-maximum-parallelization-width 12 $(STRICT) 2>&1 | tee "$$log" \
 		|| { grep -E '✘|↳' "$$log"; exit 1; }
+
+# The modules' own tests, without the suites that start a server program or a Redis.
+test-quick: ## tests that need no program, no Redis and no browser: before each commit
+	@scripts/setup test
+	@swift build --build-tests $(STRICT)
+	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT) \
+		--filter '^(JSONDocument|Navigation|ServiceLocator|HTTPServer|Sessions|Storage|ConciergeApp)Tests\.' \
+		--skip '\.(Redis|FaultProxyTests|SessionStoreContract|OpenAPITests|FileSchemaTests)'
 
 # ARGS is the duration of the kills in seconds; TORTURE_SEED=… repeats the choices of a run.
 torture: ## kill the program again and again and look for lost writes: ten minutes (ARGS='60': one)

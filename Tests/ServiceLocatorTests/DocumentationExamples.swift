@@ -56,16 +56,6 @@ func shopServices() -> ServiceRegistryBuilder {
 }
 // end
 
-// snippet: observer
-final class LiveCount: ServiceObserver {
-    private let live = Mutex<[String: Int]>([:])
-
-    func created(_ key: AnyServiceKey) { live.withLock { $0[key.name, default: 0] += 1 } }
-    func removed(_ key: AnyServiceKey) { live.withLock { $0[key.name, default: 0] -= 1 } }
-    func count(of name: String) -> Int { live.withLock { $0[name, default: 0] } }
-}
-// end
-
 @Suite("The examples of the documentation")
 struct DocumentationExamples {
     @Test("first steps")
@@ -145,20 +135,6 @@ struct DocumentationExamples {
         // end
     }
 
-    @Test("observing and listing")
-    func observing() throws {
-        // snippet: observing
-        let live = LiveCount()
-        let locator = ServiceLocator(registry: try shopServices().freeze(), observers: [live])
-        _ = try locator.resolve(Keys.checkout)
-        #expect(live.count(of: "cart") == 1)
-        #expect(locator.listing.filter(\.isLive).map(\.name) == ["cart", "prices", "checkout"])
-
-        locator.removeAll()
-        #expect(live.count(of: "cart") == 0)
-        // end
-    }
-
     @Test("without any locator")
     func withoutLocator() {
         // snippet: without-locator
@@ -195,24 +171,6 @@ struct DocumentationExamples {
             _ = try services.freeze()
         } catch {
             #expect(error.problems == [.registeredTwice("cart"), .cycle(["hen", "egg", "hen"])])
-        }
-        // end
-    }
-
-    @Test("cycles that were not declared")
-    func cycle() throws {
-        // snippet: cycle
-        let hen = ServiceKey("hen", of: String.self)
-        let egg = ServiceKey("egg", of: String.self)
-
-        var services = ServiceRegistryBuilder()
-        services.register(hen) { try $0.resolve(egg) }
-        services.register(egg) { try $0.resolve(hen) }
-        let locator = ServiceLocator(registry: try services.freeze())
-        do {
-            _ = try locator.resolve(hen)
-        } catch {
-            #expect(error.description == "Services need each other: hen → egg → hen.")
         }
         // end
     }

@@ -7,7 +7,8 @@ extension ProgramProcess {
     package static let variable = "CONCIERGE_PROGRAM"
 
     /// The program that is shipped, which `make build` and `make test` build: optimised code is what users run, and the
-    /// compiler has made mistakes in it.
+    /// compiler has made mistakes in it (Swift 6.3.1 dropped a result that is written before an `await`, since
+    /// dead stores are eliminated before coroutines are split).
     package static func executable() throws -> String { try found.get() }
 
     private static let found = Swift.Result { () throws(Failure) in
