@@ -140,6 +140,17 @@ extension RedisTestServer {
     }
 }
 
+extension RedisStore {
+    /// Does commits of one session, each when it is known what has become of the one before.
+    func commit(_ commits: ArraySlice<SessionCommit>, _ results: CommitResults) {
+        guard let first = commits.first else { return }
+        commit(first) { [self] error in
+            results.add("\(first.record.revision)", error)
+            commit(commits.dropFirst(), results)
+        }
+    }
+}
+
 /// The results of commits, in their order.
 final class CommitResults: Sendable {
     private let results = Mutex<[(name: String, error: String?)]>([])

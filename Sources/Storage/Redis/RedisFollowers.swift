@@ -1,7 +1,7 @@
 import Sessions
 import Synchronization
 
-/// Those who want to know of changes of sessions. The first one opens connections for them.
+/// Subscribers to session changes. The first one opens connections for them.
 final class RedisFollowers: Sendable {
     private struct State {
         var followers: [SessionID: @Sendable () -> Void] = [:]
