@@ -110,11 +110,13 @@ extension Session {
 
     /// The same, waiting.
     nonisolated(nonsending) func transact<Value: Sendable>(
-        isLong: Bool = false, hasPrecedence: Bool = false, once: Once<Value>? = nil,
-        _ body: @escaping @Sendable (inout PendingState) throws -> Value
+        isLong: Bool = false, hasPrecedence: Bool = false, presenting token: TokenDigest? = nil,
+        once: Once<Value>? = nil, _ body: @escaping @Sendable (inout PendingState) throws -> Value
     ) async throws -> Value {
         try await withUnsafeThrowingContinuation { waiting in
-            transact(isLong: isLong, hasPrecedence: hasPrecedence, once: once, body) { waiting.resume(with: $0) }
+            transact(isLong: isLong, hasPrecedence: hasPrecedence, presenting: token, once: once, body) {
+                waiting.resume(with: $0)
+            }
         }
     }
 

@@ -22,6 +22,8 @@ package final class RedisStore: SessionStore {
         package var replicas = 0
         /// How long Redis may be away before there is ``RedisStore/trouble``.
         package var grace = Duration.zero
+        /// How many requests may be without a reply.
+        var requests = 100_000
 
         package init() {}
     }
@@ -61,23 +63,10 @@ package final class RedisStore: SessionStore {
     ///   - report: is called with a sentence for the log about damage and other trouble.
     ///   - warn: is called with a sentence for the log about settings of Redis that lose something.
     /// - Throws: ``StoreOpeningError``.
-    package convenience init(
+    package init(
         _ address: RedisAddress, services: [String], settings: Settings = Settings(),
         documentKeys: DocumentKeys? = nil, clock: any SessionClock = SystemClock(),
         report: @escaping @Sendable (String) -> Void = { _ in },
-        warn: @escaping @Sendable (String) -> Void = { _ in }
-    ) throws(StoreOpeningError) {
-        try self.init(
-            address, services: services, settings: settings, documentKeys: documentKeys, clock: clock,
-            limits: RedisConnection.Limits(
-                deadline: settings.deadline, replicas: settings.replicas, grace: settings.grace),
-            report: report, warn: warn)
-    }
-
-    init(
-        _ address: RedisAddress, services: [String], settings: Settings, documentKeys: DocumentKeys?,
-        clock: any SessionClock = SystemClock(), limits: RedisConnection.Limits,
-        report: @escaping @Sendable (String) -> Void,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreOpeningError) {
         let keys = RedisKeys(prefix: settings.prefix)
@@ -88,7 +77,7 @@ package final class RedisStore: SessionStore {
         let time = RedisTime(clock, gate: gate, report: report)
         let marks = RedisMarks(keys, isCluster: isCluster, gate: gate, report: report)
         let pulse = RedisPulse(
-            needsMaster: !isCluster, replicas: limits.replicas, time: time, done: { marks.look() })
+            needsMaster: !isCluster, replicas: settings.replicas, time: time, done: { marks.look() })
         let preparation = Preparation(
             isCluster: isCluster, prefix: settings.prefix, documentKeys: documentKeys,
             condition: condition)
@@ -103,7 +92,10 @@ package final class RedisStore: SessionStore {
         names = ServiceNames(services)
         damage = DamageCount(report: report)
         router = try RedisRouter(
-            address, limits,
+            address,
+            RedisConnection.Limits(
+                deadline: settings.deadline, requests: settings.requests, replicas: settings.replicas,
+                grace: settings.grace),
             RedisRouter.Hooks(
                 prepare: { (link, server, end) throws(RedisFailure) in
                     try preparation.prepare(link, to: server, until: end)
