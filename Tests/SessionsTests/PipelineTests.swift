@@ -39,6 +39,20 @@ import Testing
         #expect(!session.isBusy)
     }
 
+    @Test("one commit of a session that processes share is on its way, and the next is made from what it has left")
+    func shared() async throws {
+        let store = HeldStore(isShared: true)
+        let session = try await SessionsFixture(store: store).session()
+        let told = Told()
+        for number in 1...3 { told.begin(number, put(number), on: "counter", in: session) }
+        for number in 1...3 {
+            await store.wait(for: 1)
+            #expect(store.heldCount == 1 && told.numbers == Array(1..<number))
+            store.release()
+        }
+        #expect(told.numbers == [1, 2, 3] && told.revisions == [2, 3, 4])
+    }
+
     @Test("a store may call back in whatever order: what is told is in the order of revisions")
     func backwards() throws {
         let told = Told()

@@ -113,29 +113,42 @@ struct Client {
     private mutating func add(_ subject: Subject, _ server: SharedServer) async throws -> Outcome {
         let start = subject.chain.begin()
         let write = write()
-        let service = try server.sessions.catalog.service(named: "chain")
+        let token = subject.token.presented
+        let remembered = Bool.random(using: &random) ? server.sessions.remembered(token) : nil
         return try await judge(write, subject, start) {
-            let session = try await find(subject, server)
-            let chain = try await session.transact { pending in
-                try session.environment.withLocator(on: &pending) { locator in
-                    let chain = try locator.resolve(DocumentService.key("chain"))
-                    let former = Chain(chain.document)
-                    guard former.era != 0 else { throw NotBegun() }
-                    let next = former.adding(write)
-                    chain.document = next.document
-                    let mirror = try locator.resolve(DocumentService.key("mirror"))
-                    switch MirrorChange(of: write) {
-                    case .follows: mirror.document = next.document
-                    case .stays: break
-                    case .cleared, .removed: mirror.clear()
-                    }
-                    return next
+            if let remembered {
+                do {
+                    return try await Self.add(write, to: remembered, presenting: token.digest)
+                } catch is Unconfirmed {
+                    // As the server does.
                 }
             }
-            // The tag is that of this write only as long as nothing has followed.
-            let shown = try session.document(of: service)
-            return (chain, Chain(shown.bytes) == chain ? shown.etag : nil)
+            return try await Self.add(write, to: find(subject, server), presenting: nil)
         }
+    }
+
+    private static func add(
+        _ write: Int, to session: Session, presenting token: TokenDigest?
+    ) async throws -> (chain: Chain, tag: ServiceETag?) {
+        let chain = try await session.transact(presenting: token) { pending in
+            try session.environment.withLocator(on: &pending) { locator in
+                let chain = try locator.resolve(DocumentService.key("chain"))
+                let former = Chain(chain.document)
+                guard former.era != 0 else { throw NotBegun() }
+                let next = former.adding(write)
+                chain.document = next.document
+                let mirror = try locator.resolve(DocumentService.key("mirror"))
+                switch MirrorChange(of: write) {
+                case .follows: mirror.document = next.document
+                case .stays: break
+                case .cleared, .removed: mirror.clear()
+                }
+                return next
+            }
+        }
+        // The tag is that of this write only as long as nothing has followed.
+        let shown = try session.document(of: try session.environment.catalog.service(named: "chain"))
+        return (chain, Chain(shown.bytes) == chain ? shown.etag : nil)
     }
 
     private mutating func addIfMatch(_ subject: Subject, _ server: SharedServer) async throws -> Outcome {

@@ -31,11 +31,11 @@ final class SharedServer: HistoryServer {
             ServiceDeclaration(name: "chain", default: initial), ServiceDeclaration(name: "mirror", default: initial),
             ServiceDeclaration(name: "log", default: []),
         ])
-        var limits = RedisConnection.Limits()
-        limits.deadline = Self.deadline
+        var storing = RedisStore.Settings()
+        storing.deadline = Self.deadline
         store = try RedisStore(
             try RedisAddress("redis://127.0.0.1:\(proxy.port)"), services: catalog.services.map(\.name),
-            settings: RedisStore.Settings(), documentKeys: nil, limits: limits, report: { _ in })
+            settings: storing)
         var settings = SessionSettings()
         settings.idleTimeout = 24 * 3_600_000
         settings.lifetime = 48 * 3_600_000

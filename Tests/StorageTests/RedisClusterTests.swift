@@ -88,14 +88,14 @@ import Testing
         let isDone = Atomic(false)
     }
 
-    /// Commits of which several are on their way, each of which has to succeed.
+    /// Commits, each of which has to succeed.
     private static func work(
         _ store: RedisStore, reader: RedisStore, _ id: SessionID, until stop: Stop
     ) async throws {
         var next: UInt64 = 2
         while !stop.isDone.load(ordering: .acquiring), !Task.isCancelled {
             let results = CommitResults()
-            for revision in next..<next + 20 {
+            let commits = (next..<next + 20).map { revision in
                 let record = Samples.record(
                     id, revision: revision, [Samples.document(revision: revision)],
                     details: SessionDetails(userID: "ada"))
@@ -104,8 +104,9 @@ import Testing
                 if revision % 4 == 0 || revision == 2 {
                     commit = SessionCommit(record: record, replacedRevision: revision - 1, changedServices: [0])
                 }
-                store.commit(commit) { results.add("\(revision)", $0) }
+                return commit
             }
+            store.commit(commits[...], results)
             let all = await results.wait(for: 20)
             #expect(all.map(\.name) == (next..<next + 20).map(String.init))
             #expect(all.allSatisfy { $0.error == nil }, "\(all.first { $0.error != nil }?.error ?? "")")
@@ -122,10 +123,11 @@ import Testing
         try await cluster.move(RedisSlot.of(store.keys.session(id))) {
             try await store.create(Samples.session(id))
             let results = CommitResults()
-            for revision in (2...30).map(UInt64.init) {
+            let commits = (2...30).map(UInt64.init).map { revision in
                 let record = Samples.record(id, revision: revision, [Samples.document(revision: revision)])
-                store.commit(Samples.commit(record, over: revision - 1)) { results.add("\(revision)", $0) }
+                return Samples.commit(record, over: revision - 1)
             }
+            store.commit(commits[...], results)
             #expect(await results.wait(for: 29).allSatisfy { $0.error == nil })
             #expect(try await store.load(id)?.record.revision == 30)
         }

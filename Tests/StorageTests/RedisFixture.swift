@@ -46,16 +46,16 @@ struct RedisFixture: Sendable {
         settings.prefix = prefix
         settings.useLag = useLag
         settings.expiryMargin = expiryMargin
+        (settings.deadline, settings.requests) = (deadline, requests)
+        (settings.replicas, settings.grace) = (replicas, grace)
         var address = address
         if user != nil || port != nil {
             address = try RedisAddress("redis://\(user.map { "\($0)@" } ?? "")127.0.0.1:\(port ?? server.port)")
         }
         if let password { address.password = password }
         return try RedisStore(
-            address, services: services, settings: settings, documentKeys: keys, clock: clock,
-            limits: RedisConnection.Limits(
-                deadline: deadline, requests: requests, replicas: replicas, grace: grace),
-            report: report, warn: warn)
+            address, services: services, settings: settings, documentKeys: keys, clock: clock, report: report,
+            warn: warn)
     }
 
     /// On a connection of its own.
@@ -136,6 +136,17 @@ extension RedisTestServer {
             if isRight(reply) { return }
             try #require(.now < end, "still \(reply)", sourceLocation: sourceLocation)
             try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}
+
+extension RedisStore {
+    /// Does commits of one session, each when it is known what has become of the one before.
+    func commit(_ commits: ArraySlice<SessionCommit>, _ results: CommitResults) {
+        guard let first = commits.first else { return }
+        commit(first) { [self] error in
+            results.add("\(first.record.revision)", error)
+            commit(commits.dropFirst(), results)
         }
     }
 }

@@ -47,30 +47,21 @@ import Testing
 
     @Test("that has room again when a session is stored, but had none for its entries, is given these again")
     func entries() async throws {
-        let router = try RedisRouter(fixture.address, RedisConnection.Limits(), RedisRouter.Hooks())
-        let commits = RedisCommits(router, RedisKeys(prefix: fixture.prefix), origin: "test")
-        for (revision, isRefused) in [(UInt64(1), true), (2, false)] {
-            let failure = await withUnsafeContinuation { waiting in
-                commits.append(
-                    RedisCommits.Commit(
-                        id: id, replaced: nil, revision: revision,
-                        request: { [fixture] _, _ in
-                            let list = RedisRequest.Word.text("\(fixture.prefix):\(revision)")
-                            var request = RedisRequest("ZADD", list, isRefused ? "none" : "0", "entry")
-                            // As a script says that it has stored something.
-                            request.add("EVAL", "return {1}", "0")
-                            return request
-                        },
-                        index: { [fixture] in
-                            RedisRequest("ZADD", .text("\(fixture.prefix):\(revision)"), "0", "again")
-                        },
-                        executed: { _ in RedisRequest() }, done: { waiting.resume(returning: $0) }))
-            }
-            #expect(failure == nil)
-            let entries = try fixture.ask("ZRANGE", .text("\(fixture.prefix):\(revision)"), "0", "-1")
-            #expect(entries.list.map(\.text) == [isRefused ? "again" : "entry"])
+        let store = try fixture.store()
+        _ = try await fixture.recovery(of: store)
+        let stores = RedisScript("return {1}", needsRoom: false)
+        try fixture.ask("SCRIPT", "LOAD", .text(stores.text))
+        try fixture.ask("CONFIG", "SET", "maxmemory", "1")
+        let content = RedisCommit.Content(
+            record: Samples.record(id, details: SessionDetails(userID: "ada")), replaced: nil, tasks: [], flows: [])
+        try store.gate.enter()
+        let failure = await withUnsafeContinuation { waiting in
+            RedisCommit(content, stores, RedisRequest.Arguments(), in: store) { waiting.resume(returning: $0) }.send()
         }
-        await router.close()
+        #expect(failure == nil)
+        for list in [store.keys.sessions(with: id), store.keys.user("ada")] {
+            #expect(try fixture.ask("ZRANGE", .text(list), "0", "-1").list.map(\.text) == ["\(id)"])
+        }
     }
 
     @Test("keeps a session in its lists that came back while its former end was being finished")

@@ -73,7 +73,7 @@ final class RedisLoad: Sendable {
                 }
             } catch {
                 // Another writer was faster.
-                if case .conflict = error { continue }
+                if case .overtaken = error { continue }
                 state.withLock { $0.progress.failures.append("\(error)") }
                 try await Task.sleep(for: .milliseconds(5))
             }

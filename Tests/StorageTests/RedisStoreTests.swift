@@ -61,25 +61,21 @@ import Testing
         #expect(try await stores[0].standing(of: SessionID(high: 1, low: 1)) == nil)
     }
 
-    @Test("a commit is refused with its predecessor, also when another server has committed that revision")
-    func predecessors() async throws {
+    @Test("a commit that another server was faster than brings what that has committed")
+    func overtaken() async throws {
         let (one, other) = (try fixture.store(), try fixture.store())
         try await one.create(Samples.session(id))
         try await other.commit(commit(2, over: 1, letter: "o"))
-        // The second and the third would fit to what the other server has committed.
-        let results = CommitResults()
-        one.commit(commit(2, over: 1, letter: "a")) { [commit = commit(3, over: 2, letter: "c")] error in
-            results.add("a", error)
-            one.commit(commit) { results.add("c", $0) }
+        do throws(StoreError) {
+            try await one.commit(commit(2, over: 1, letter: "a"))
+            Issue.record("It was committed.")
+        } catch {
+            guard case .overtaken(let newer) = error else { throw error }
+            let found = newer()
+            #expect(found?.record.revision == 2 && found?.lastUsedAt == 11)
+            #expect(found?.record.document(of: 0)?.bytes.first == Character("o").asciiValue)
         }
-        one.commit(commit(3, over: 2, letter: "b")) { results.add("b", $0) }
-        let found = await results.wait(for: 3)
-        #expect(found.map(\.name) == ["a", "b", "c"] && found.map(\.error) == ["conflict", "conflict", "conflict"])
         #expect(try await letter(other) == Character("o").asciiValue)
-        // What was read since may be changed.
-        #expect(try await letter(one) == Character("o").asciiValue)
-        try await one.commit(commit(3, over: 2, letter: "d"))
-        #expect(try await letter(other) == Character("d").asciiValue)
     }
 
     @Test("commits that wait together are written together")

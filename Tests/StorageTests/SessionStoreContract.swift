@@ -47,6 +47,9 @@ import Testing
         },
     ]
 
+    /// Those of one process, to which a session's next commit may come before the last one is done.
+    static let unshared = stores.filter { !$0.testDescription.hasPrefix("redis") }
+
     static func record(
         _ id: SessionID, revision: UInt64 = 1, services: [ServiceDocument] = [], user: String? = nil
     ) -> SessionRecord {
@@ -137,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("commits that follow pending ones are done and called back in their order", arguments: stores)
+    @Test("commits that follow pending ones are done and called back in their order", arguments: unshared)
     func chain(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -525,6 +528,7 @@ import Testing
             try await body()
             Issue.record("nothing was thrown", sourceLocation: sourceLocation)
         } catch {
+            if case .overtaken = error, case .conflict = expected { return }
             #expect("\(error)" == "\(expected)", sourceLocation: sourceLocation)
         }
     }

@@ -25,8 +25,12 @@ struct SessionCaller: Sendable {
     /// Every bad token gives the same response, so that it reveals nothing.
     /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; the store's error.
     func session(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
-        if let session = try residentSession(of: request, isUse: isUse) { return session }
-        let token = try presentedToken(of: request)
+        try await session(of: request, presenting: try presentedToken(of: request), isUse: isUse)
+    }
+
+    private func session(
+        of request: HTTPRequest, presenting token: PresentedToken, isUse: Bool
+    ) async throws -> Session {
         let session = try await sessions.authenticate(token, isUse: isUse) {
             log.write(.warning, "token_reused") { line in
                 line.add("request_id", request.id)
@@ -40,39 +44,46 @@ struct SessionCaller: Sendable {
 
     /// The session that the path names, which must be the caller's own: `current`, or its id.
     /// - Throws: like `session(of:)`; 404 for another id.
-    func sessionInPath(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
-        let session = try await session(of: request, isUse: isUse)
+    func sessionInPath(
+        of request: HTTPRequest, presenting token: PresentedToken? = nil, isUse: Bool = true
+    ) async throws -> Session {
+        let token = try token ?? presentedToken(of: request)
+        let session = try await session(of: request, presenting: token, isUse: isUse)
         try checkPath(of: request, names: session)
         return session
     }
 
     /// Finds the session that the path names.
-    var inPath: SessionFinder { finder { isUse($0) } }
+    var inPath: SessionFinder { SessionFinder(of: self, isUse: isUse) }
 
     /// The same for a client that watches.
-    var watching: SessionFinder { finder { [watchingExtends] _ in watchingExtends } }
+    var watching: SessionFinder { SessionFinder(of: self) { [watchingExtends] _ in watchingExtends } }
 
     /// Whether finding the session is a use of it. A read of what the client may know already becomes one when the
     /// response is new.
-    private func isUse(_ request: HTTPRequest) -> Bool {
+    @Sendable private func isUse(_ request: HTTPRequest) -> Bool {
         !request.fields.contains(.ifNoneMatch) || !request.method.isSafe || watchingExtends
     }
 
-    private func finder(_ isUse: @escaping @Sendable (HTTPRequest) -> Bool) -> SessionFinder {
-        SessionFinder(
-            any: { try await sessionInPath(of: $0, isUse: isUse($0)) },
-            resident: { request in
-                guard let session = try residentSession(of: request, isUse: isUse(request)) else { return nil }
-                try checkPath(of: request, names: session)
-                return session
-            },
-            token: { try presentedToken(of: $0).digest }, used: { sessions.noteUse(of: $0) })
+    /// The session that the path names, from memory; nil when that is not enough.
+    ///
+    /// - Parameter isConfirmed: whether the store has just been asked.
+    func resident(
+        _ token: PresentedToken, of request: HTTPRequest, isUse: Bool, isConfirmed: Bool = false
+    ) throws -> Session? {
+        guard let session = try sessions.authenticateResident(token, isUse: isUse, isConfirmed: isConfirmed) else {
+            return nil
+        }
+        request.note(token.sessionID)
+        try checkPath(of: request, names: session)
+        return session
     }
 
-    private func residentSession(of request: HTTPRequest, isUse: Bool = true) throws -> Session? {
-        let token = try presentedToken(of: request)
-        guard let session = try sessions.authenticateResident(token, isUse: isUse) else { return nil }
+    /// The same for one that other processes may have changed since.
+    func remembered(_ token: PresentedToken, of request: HTTPRequest) throws -> Session? {
+        guard let session = sessions.remembered(token) else { return nil }
         request.note(token.sessionID)
+        try checkPath(of: request, names: session)
         return session
     }
 
@@ -101,7 +112,11 @@ struct SessionCaller: Sendable {
 
     /// The same without waiting; `nil` when the store has to be asked.
     @Sendable func residentKeyOwner(of request: HTTPRequest) throws -> KeyOwner? {
-        Self.namesSession(request) ? try residentSession(of: request).map(\.keyOwner) : try Self.peer(request)
+        guard Self.namesSession(request) else { return try Self.peer(request) }
+        let token = try presentedToken(of: request)
+        guard let session = try sessions.authenticateResident(token) else { return nil }
+        request.note(token.sessionID)
+        return session.keyOwner
     }
 
     private static func peer(_ request: HTTPRequest) throws -> KeyOwner {

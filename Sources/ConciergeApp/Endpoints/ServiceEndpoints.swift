@@ -75,10 +75,12 @@ struct ServiceEndpoints: Sendable {
 
     /// Adds the calls of commands, which have an `Idempotency-Key`.
     func addCommands(to routes: inout RouterBuilder) {
-        routes.on(.post, "\(path)/{name}/commands/{command}", handler: session.handler(call))
+        routes.on(.post, "\(path)/{name}/commands/{command}", handler: session.writer(call))
     }
 
-    @Sendable private func call(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+    @Sendable private func call(
+        _ request: HTTPRequest, _ session: Session, presenting token: TokenDigest?
+    ) throws -> HTTPOutcome {
         let service = try service(of: request)
         let command = try service.command(named: request.parameter("command"))
         var input: JSONDocument?
@@ -90,11 +92,14 @@ struct ServiceEndpoints: Sendable {
         let response = UnitResponse(to: request) { Self.result(request, $0) }
         let caller = caller
         if command.isWaiting {
+            // It is many units of work.
+            guard token == nil else { throw Unconfirmed() }
             return .task { .response(try response.of(try await session.call(operation, by: caller))) }
         }
         return .deferred { responder in
             session.perform(
-                operation, by: caller, once: response.once, then: responder.completion { try response.of($0.get()) })
+                operation, by: caller, presenting: token, once: response.once,
+                then: responder.completion { try response.of($0.get()) })
         }
     }
 
@@ -128,12 +133,12 @@ struct ServiceEndpoints: Sendable {
     ) {
         let allow = methods(isState: isState)
         let caller = caller
-        let handler = session.handler { request, session in
+        let handler = session.writer { request, session, token in
             try checkMethod(request, allow)
             let operation = try operation(request)
             return .deferred { responder in
                 session.perform(
-                    operation, by: caller,
+                    operation, by: caller, presenting: token,
                     then: responder.completion { answer(request, try $0.get()) })
             }
         }
@@ -199,7 +204,7 @@ struct ServiceEndpoints: Sendable {
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await session.any(request)
+        let session = try await session.find(request)
         if let journey = journey(of: request) {
             let services = try await session.services(inJourney: journey)
             return .page(try ListPage(of: services, try PageRequest(request), named: \.status.name)) {
@@ -211,7 +216,7 @@ struct ServiceEndpoints: Sendable {
     }
 
     private func removeAll(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await session.any(request).removeAllServices(by: caller)
+        try await session.find(request).removeAllServices(by: caller)
         return .done
     }
 

@@ -140,7 +140,7 @@ extension SessionError {
 
     package init(_ error: StoreError) {
         switch error {
-        case .conflict: self = .contention
+        case .conflict, .overtaken: self = .contention
         case .gone: self = .ended
         case .unavailable(let reason): self = .storeUnavailable(reason: reason)
         case .damaged(let reason): self = .damaged(service: nil, reason: reason)

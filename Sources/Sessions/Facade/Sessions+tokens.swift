@@ -41,11 +41,12 @@ extension Sessions {
 
     /// The same without waiting, which suffices for nearly every request.
     ///
+    /// - Parameter isConfirmed: whether the store has just said that no other process has changed the session.
     /// - Returns: `nil` when memory is not enough: call ``authenticate(_:)``.
     package func authenticateResident(
-        _ token: PresentedToken, isUse: Bool = true
+        _ token: PresentedToken, isUse: Bool = true, isConfirmed: Bool = false
     ) throws(SessionError) -> Session? {
-        guard !environment.isShared, let session = registry[token.sessionID] else { return nil }
+        guard isConfirmed || !environment.isShared, let session = registry[token.sessionID] else { return nil }
         let now = environment.clock.now()
         switch session.present(token.digest, now: now, isUse: isUse) {
         case .accepted(let saveUse):
@@ -55,6 +56,21 @@ extension Sessions {
         case .held: throw Self.held
         case .stolen: return nil
         }
+    }
+
+    /// A session in memory that other processes may have changed since, for a unit of work whose commit shows whether
+    /// they have, and which counts as the use (``Session/perform(_:by:presenting:once:then:)``).
+    ///
+    /// - Returns: nil when the token is not that of the session as it is remembered: call ``authenticate(_:)``.
+    package func remembered(_ token: PresentedToken) -> Session? {
+        guard environment.isShared, let session = registry[token.sessionID] else { return nil }
+        let (now, generation) = (environment.clock.now(), environment.generation)
+        let isRight = session.state.withLock { state in
+            // After a use of it the deadline is later, never earlier.
+            state.stage == .open && now < state.deadline(environment.settings) && state.record.token == token.digest
+                && state.generation == generation
+        }
+        return isRight ? session : nil
     }
 
     /// Counts a use of a session that was found without one.

@@ -157,14 +157,15 @@ extension Session {
     /// - Parameters:
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
     ///   - withSchemas: whether the schemas of the events that can come next are wanted, too.
+    ///   - token: see ``transact(_:then:)``.
     ///   - done: see ``transact(_:then:)``.
     package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false, withSchemas: Bool = false, once: Once<JourneyForm>? = nil,
-        then done: @escaping Completion<JourneyForm>
+        isFromBackend: Bool = false, withSchemas: Bool = false, presenting token: TokenDigest? = nil,
+        once: Once<JourneyForm>? = nil, then done: @escaping Completion<JourneyForm>
     ) {
         let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
-        transact(isLong: isLong, once: once?.ofSuccess()) { [self] pending in
+        transact(isLong: isLong, presenting: token, once: once?.ofSuccess()) { [self] pending in
             try work(on: id, &pending) { work in
                 // In two statements: what is called on the value first would not see what the second does to it.
                 let standing = try work.journey(id, if: condition)

@@ -13,6 +13,9 @@
 /// commit. When a commit fails, all units behind it fail with the same error. The head is dropped, and no unit begins
 /// before the store has called back for all of them.
 ///
+/// With a store that processes share each unit begins from the durable state, so one commit is under way: another
+/// process may be faster than any of them.
+///
 /// `@unchecked Sendable`: the session's lock guards it.
 final class Pipeline: @unchecked Sendable {
     /// The state after the last unit of ``underWay``; `nil` when that is the durable state.
@@ -24,6 +27,9 @@ final class Pipeline: @unchecked Sendable {
     var retrying = WorkList()
     /// Whether one of them has lost so often that others have to wait.
     var needsPrecedence = false
+    /// The session as the process that was faster has left it, if the store has said that, and when
+    /// (``SessionEnvironment/generation``).
+    var newer: (read: @Sendable () -> StoredSession?, generation: UInt8)?
     /// Why a commit in progress failed. No unit begins until the units behind it have failed as well.
     var failure: StoreError?
     /// Whether a thread is publishing units and calling back.
@@ -62,7 +68,7 @@ extension Session.State {
     func isFree(for work: QueuedWork) -> Bool {
         guard !isWriting else { return false }
         guard let pipeline else { return true }
-        return pipeline.waiting.isEmpty && pipeline.failure == nil && (!work.isExclusive || pipeline.underWay.isEmpty)
+        return pipeline.waiting.isEmpty && pipeline.failure == nil && (!work.isAlone || pipeline.underWay.isEmpty)
     }
 
     /// Gives the turn to the next unit, if it can begin now.
@@ -81,7 +87,7 @@ extension Session.State {
             if pipeline.underWay.isEmpty { self.pipeline = nil }
             return nil
         }
-        guard !first.isExclusive || pipeline.underWay.isEmpty else { return nil }
+        guard !first.isAlone || pipeline.underWay.isEmpty else { return nil }
         isWriting = true
         return pipeline.waiting.popFirst()
     }
@@ -104,7 +110,7 @@ extension Session.State {
         if let memory = result.pending.newMemory { head.memory = memory }
         pipeline.head = head
         work.isFinished = result.record == nil
-        return work.isFinished ? nil : takeUse()
+        return work.isFinished ? nil : max(takeUse(), work.token == nil ? .min : result.pending.now)
     }
 
     /// Publishes the first unit in progress if the store has called back for it. It stays the first until its caller
@@ -126,7 +132,12 @@ extension Session.State {
             work.failure = failure
             giveBackUse()
             let most = session.environment.settings.maxConflictRetries * (work.hasPrecedence ? 8 : 1)
-            guard case .conflict = failure, work.retries < most else { return (work, nil) }
+            switch failure {
+            case .overtaken(let newer) where work.retries < most:
+                pipeline.newer = (newer, session.environment.generation)
+            case .conflict where work.retries < most: pipeline.newer = nil
+            default: return (work, nil)
+            }
             work.retries += 1
             if work.hasReserved { pipeline.needsPrecedence = true }
             _ = pipeline.underWay.popFirst()

@@ -12,6 +12,8 @@ final class QueuedWork: @unchecked Sendable {
     let isLong: Bool
     /// Whether it must not keep losing against other processes, see ``SessionStore/reserve(_:)``.
     let hasPrecedence: Bool
+    /// See ``Session/transact(_:then:)``. With one it is a use of the session that was not counted before.
+    let token: TokenDigest?
     /// Tells the caller, see ``conclude(_:)``.
     private let done: @Sendable (SessionError?) -> Void
     /// The next element of its list.
@@ -32,19 +34,23 @@ final class QueuedWork: @unchecked Sendable {
     var hasReserved: Bool { hasPrecedence && retries > 1 }
 
     init(
-        in session: Session, isLong: Bool = false, hasPrecedence: Bool = false,
+        in session: Session, isLong: Bool = false, hasPrecedence: Bool = false, presenting token: TokenDigest? = nil,
         _ change: (@Sendable (inout PendingState) -> Bool)?,
         then done: @escaping @Sendable (SessionError?) -> Void
     ) {
         self.session = session
         self.isLong = isLong
         self.hasPrecedence = hasPrecedence
+        self.token = token
         self.change = change
         self.done = done
     }
 
     /// Whether the caller needs the session to itself.
     var isExclusive: Bool { change == nil }
+
+    /// Whether it begins only when nothing is under way.
+    var isAlone: Bool { isExclusive || session.environment.isShared }
 
     /// Tells the caller, once: nil when the result of ``change`` holds, or the caller has the turn.
     func conclude(_ refusal: SessionError?) {

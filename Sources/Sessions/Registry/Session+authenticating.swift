@@ -39,17 +39,28 @@ extension Session {
 
     /// Counts a use, unless the session is over.
     ///
+    /// - Parameter isSaved: whether the store knows of it.
     /// - Returns: whether the store must be told of it.
-    func use(now: Int64) -> Bool {
+    func use(now: Int64, isSaved: Bool = false) -> Bool {
         let settings = environment.settings
         let (saveUse, extendedTo) = state.withLock { state -> (Bool, Int64?) in
             guard state.stage == .open, now < state.deadline(settings) else { return (false, nil) }
             state.isUsed = true
-            let saveUse = state.use(now: now, settings) && environment.savesUses
+            let saveUse = state.use(now: now, settings, isSaved: isSaved) && environment.savesUses
             return (saveUse, state.isWatched ? state.deadline(settings) : nil)
         }
         if let extendedTo { tellWatchersOfUse(at: now, idleExpiresAt: extendedTo) }
         return saveUse
+    }
+
+    /// Counts the use that a unit of work is, when it has shown that the caller may use the session.
+    func countUse(by work: QueuedWork) {
+        // The first run of a unit that changes nothing shows nothing.
+        guard let token = work.token, work.result != nil || work.retries > 0,
+            token == state.withLock(\.record.token)
+        else { return }
+        let now = work.result?.pending.now ?? environment.clock.now()
+        if use(now: now, isSaved: work.result?.record != nil) { environment.noteUse(of: self, at: now) }
     }
 
     /// Whether the session can no longer be used.
@@ -68,9 +79,9 @@ extension Session.State {
     /// The store refused the commit, so the next use is reported at once.
     mutating func giveBackUse() { unsavedUse = .max }
 
-    fileprivate mutating func use(now: Int64, _ settings: SessionSettings) -> Bool {
+    fileprivate mutating func use(now: Int64, _ settings: SessionSettings, isSaved: Bool = false) -> Bool {
         guard now > lastUsedAt else { return false }
-        unsavedUse = UInt32(clamping: Int64(unsavedUse) + now - lastUsedAt)
+        if !isSaved { unsavedUse = UInt32(clamping: Int64(unsavedUse) + now - lastUsedAt) }
         lastUsedAt = now
         guard unsavedUse >= settings.touchInterval else { return false }
         unsavedUse = 0

@@ -9,14 +9,17 @@ extension Session {
     /// - Parameters:
     ///   - isLong: whether `body` may take long, whatever the size of the session.
     ///   - hasPrecedence: whether it must not keep losing.
+    ///   - token: that of a caller for whom the session was only remembered (``Sessions/remembered(_:)``). Its commit
+    ///     shows whether that was right; if there is none, ``Unconfirmed`` comes in place of the result.
     ///   - once: the request that it is for, if copies of that must not be executed again. Then ``ExecutedBefore`` may
     ///     come in place of the result.
     ///   - body: changes only the copy that it gets. When it throws, nothing changes.
     ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take
     ///     no time.
     func transact<Value: Sendable>(
-        isLong: Bool = false, hasPrecedence: Bool = false, once: Once<Value>? = nil,
-        _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
+        isLong: Bool = false, hasPrecedence: Bool = false, presenting token: TokenDigest? = nil,
+        once: Once<Value>? = nil, _ body: @escaping @Sendable (inout PendingState) throws -> Value,
+        then done: @escaping Completion<Value>
     ) {
         let start: PendingState?
         do {
@@ -24,26 +27,29 @@ extension Session {
         } catch {
             return done(.failure(error))
         }
-        guard var pending = consume start else { return begin(queued(nil, isLong, hasPrecedence, once, body, done)) }
+        guard var pending = consume start else {
+            return begin(queued(nil, isLong, hasPrecedence, token, once, body, done))
+        }
         defer { endTurn() }
         let value: Value
         do {
-            value = try attempt(once, body, on: &pending)
+            value = try attempt(token, once, body, on: &pending)
         } catch {
-            return done(.failure(error))
+            return done(.failure(token == nil ? error : Unconfirmed()))
         }
         guard var commit = environment.commit(of: pending) else {
+            guard token == nil else { return done(.failure(Unconfirmed())) }
             adopt(pending, nil, [])
             return done(.success(value))
         }
         guard let store = environment.promptStore else {
-            let work = queued(value, isLong, hasPrecedence, once, body, done)
+            let work = queued(value, isLong, hasPrecedence, token, once, body, done)
             return submit(work, WorkResult(pending: consume pending, commit), commit)
         }
         commit.usedAt = state.withLock { $0.takeUse() }
         if let failure = store.commit(commit) {
             // It runs again, in the queue, which loads the newer state.
-            if case .conflict = failure { return begin(queued(nil, isLong, hasPrecedence, once, body, done)) }
+            if case .conflict = failure { return begin(queued(nil, isLong, hasPrecedence, token, once, body, done)) }
             return done(.failure(self.failure(failure)))
         }
         adopt(pending, commit.record, commit.newFlows)
@@ -63,17 +69,22 @@ extension Session {
     ///
     /// - Parameter first: the result of its first run, if it has run.
     private func queued<Value: Sendable>(
-        _ first: Value?, _ isLong: Bool, _ hasPrecedence: Bool, _ once: Once<Value>?,
+        _ first: Value?, _ isLong: Bool, _ hasPrecedence: Bool, _ token: TokenDigest?, _ once: Once<Value>?,
         _ body: @escaping @Sendable (inout PendingState) throws -> Value, _ done: @escaping Completion<Value>
     ) -> QueuedWork {
-        // The thread that has the session's turn writes to it, and it is read after the unit has ended.
+        // The thread that has the session's turn writes to both, and they are read after the unit has ended.
         nonisolated(unsafe) var result = first.map { Result<Value, any Error>.success($0) }
-        return QueuedWork(in: self, isLong: isLong, hasPrecedence: hasPrecedence) { [self] pending in
+        // Another run is on what the store has.
+        nonisolated(unsafe) var isConfirmed = token == nil || first != nil
+        return QueuedWork(in: self, isLong: isLong, hasPrecedence: hasPrecedence, presenting: token) {
+            [self] pending in
+            defer { isConfirmed = true }
             do {
-                result = .success(try attempt(once, body, on: &pending))
-                return true
+                result = .success(try attempt(token, once, body, on: &pending))
+                guard !isConfirmed, !pending.isRecordChanged else { return true }
+                throw Unconfirmed()
             } catch {
-                result = .failure(error)
+                result = .failure(isConfirmed ? error : Unconfirmed())
                 return false
             }
         } then: { refusal in
@@ -83,8 +94,10 @@ extension Session {
 
     /// Makes the next state.
     private func attempt<Value>(
-        _ once: Once<Value>?, _ body: (inout PendingState) throws -> Value, on pending: inout PendingState
+        _ token: TokenDigest?, _ once: Once<Value>?, _ body: (inout PendingState) throws -> Value,
+        on pending: inout PendingState
     ) throws -> Value {
+        if let token, token != pending.token { throw Unconfirmed() }
         if let once { try pending.checkIsNew(once.id, in: self) }
         let value = try body(&pending)
         if let replay = once?.replay(value) { pending.replay = replay }
@@ -97,11 +110,13 @@ extension Session {
 
     /// The same, waiting.
     nonisolated(nonsending) func transact<Value: Sendable>(
-        isLong: Bool = false, hasPrecedence: Bool = false, once: Once<Value>? = nil,
-        _ body: @escaping @Sendable (inout PendingState) throws -> Value
+        isLong: Bool = false, hasPrecedence: Bool = false, presenting token: TokenDigest? = nil,
+        once: Once<Value>? = nil, _ body: @escaping @Sendable (inout PendingState) throws -> Value
     ) async throws -> Value {
         try await withUnsafeThrowingContinuation { waiting in
-            transact(isLong: isLong, hasPrecedence: hasPrecedence, once: once, body) { waiting.resume(with: $0) }
+            transact(isLong: isLong, hasPrecedence: hasPrecedence, presenting: token, once: once, body) {
+                waiting.resume(with: $0)
+            }
         }
     }
 
@@ -169,6 +184,7 @@ extension Session {
 
     private func tell(_ work: QueuedWork) {
         if let error = work.failure { return work.conclude(failure(error)) }
+        countUse(by: work)
         if let result = work.result {
             announce(
                 result.pending, result.record, result.newFlows, work.isFirstMemory, isWatched: work.isWatched)
@@ -200,12 +216,17 @@ extension Session {
         QueuedWork(in: self, nil) { [self] refusal in
             if let refusal { return retry(unless: refusal) }
             Task {
+                let (needsPrecedence, newer) = state.withLock {
+                    ($0.pipeline?.needsPrecedence ?? false, $0.pipeline?.newer)
+                }
                 do throws(SessionError) {
-                    if state.withLock({ $0.pipeline?.needsPrecedence ?? false }) {
-                        // It can do without.
-                        try? await environment.store.reserve(id)
+                    // It can do without.
+                    if needsPrecedence { try? await environment.store.reserve(id) }
+                    if !needsPrecedence, let newer, let stored = newer.read() {
+                        take(stored, newer.generation)
+                    } else {
+                        try await reload()
                     }
-                    try await reload()
                     retry(unless: nil)
                 } catch {
                     retry(unless: error)
@@ -221,6 +242,7 @@ extension Session {
             pipeline.failure = nil
             pipeline.head = nil
             pipeline.needsPrecedence = false
+            pipeline.newer = nil
             if refusal == nil { pipeline.waiting.prepend(&pipeline.retrying) }
             defer { pipeline.retrying = WorkList() }
             return pipeline.retrying

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A session in memory. Read it through ``view()``, write it through
-/// ``perform(_:by:once:then:)``, ``call(_:by:)`` and what journeys do.
+/// ``perform(_:by:presenting:once:then:)``, ``call(_:by:)`` and what journeys do.
 ///
 /// There are up to a million of these, so each member costs a million times its size.
 package final class Session: Sendable {

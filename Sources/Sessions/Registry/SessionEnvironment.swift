@@ -86,6 +86,11 @@ final class SessionEnvironment: Sendable {
         if isShared { registry.withLock(\.registry)?.remove(session.id, session) }
     }
 
+    /// The store is to be told of a use.
+    func noteUse(of session: Session, at time: Int64) {
+        registry.withLock(\.registry)?.noteUse(session.id, at: time)
+    }
+
     /// All threads share the count, so it is changed only if necessary.
     func countBytes(_ difference: Int) {
         if difference != 0 { residentBytes.wrappingAdd(difference, ordering: .relaxed) }

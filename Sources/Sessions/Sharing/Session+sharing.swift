@@ -7,13 +7,8 @@ extension Session {
     nonisolated(nonsending) func catchUp() async throws(SessionError) -> Bool {
         let (known, generation, isOver) = state.withLock { ($0.record.revision, $0.generation, $0.isEnded) }
         if isOver { return false }
-        // What this process has committed meanwhile is newer.
-        if let revision = try await standing()?.revision,
-            revision == known || revision == state.withLock(\.record.revision),
-            generation == environment.generation
-        {
-            return true
-        }
+        let standing = try await standing()
+        if let standing, isCurrent(standing, since: known, generation) { return true }
         do {
             try await reloadForAll()
         } catch .ended {
@@ -22,20 +17,38 @@ extension Session {
         return true
     }
 
+    /// The same without waiting, for a caller that fails with ``Unconfirmed`` when there is something to take over, or
+    /// the store does not say so.
+    package func confirm(then done: @escaping Completion<Void>) {
+        let (id, known, generation) = state.withLock { ($0.record.id, $0.record.revision, $0.generation) }
+        environment.store.standing(of: id) { [self] found in
+            guard case .success(let standing?) = found, isCurrent(standing, since: known, generation) else {
+                return done(.failure(Unconfirmed()))
+            }
+            done(.success(()))
+        }
+    }
+
+    /// Whether there is nothing to take over but when the session was last used.
+    ///
+    /// - Parameter known: its revision before the store was asked. What this process has committed since is newer.
+    private func isCurrent(_ standing: SessionStanding, since known: UInt64, _ generation: UInt8) -> Bool {
+        let now = environment.clock.now()
+        return state.withLock { state in
+            state.take(standing, now: now)
+            return !state.isEnded && (standing.revision == known || standing.revision == state.record.revision)
+        } && generation == environment.generation
+    }
+
     /// How the session is in the store, and takes over when it was last used.
     nonisolated(nonsending) func standing() async throws(SessionError) -> SessionStanding? {
-        let standing: SessionStanding?
         do {
-            standing = try await environment.store.standing(of: id)
+            guard let standing = try await environment.store.standing(of: id) else { return nil }
+            state.withLock { $0.take(standing, now: environment.clock.now()) }
+            return standing
         } catch {
             throw SessionError(error)
         }
-        if let standing {
-            state.withLock { state in
-                state.lastUsedAt = max(state.lastUsedAt, min(standing.lastUsedAt, environment.clock.now()))
-            }
-        }
-        return standing
     }
 
     /// Loads the session, once for all callers that ask for that before it begins.
@@ -87,6 +100,11 @@ extension Session {
             endElsewhere()
             throw .ended
         }
+        take(stored, generation)
+    }
+
+    /// - Parameter generation: see ``SessionEnvironment/generation``, before it was read.
+    func take(_ stored: StoredSession, _ generation: UInt8) {
         let record = stored.record
         let (former, isWatched) = state.withLock { state -> (PendingState?, Bool) in
             // The store may have lost a commit and given its revision to another one.
@@ -119,6 +137,12 @@ extension Session {
     func follow(_ id: SessionID) {
         let follower = SessionFollower(self)
         environment.store.follow(id) { follower.look() }
+    }
+}
+
+extension Session.State {
+    fileprivate mutating func take(_ standing: SessionStanding, now: Int64) {
+        lastUsedAt = max(lastUsedAt, min(standing.lastUsedAt, now))
     }
 }
 

@@ -57,6 +57,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// older than any commit that completed, in whatever process, before this was called.
     func standing(of id: SessionID) async throws(StoreError) -> SessionStanding?
 
+    /// The same, calling back on a thread of the store, where it must take no time.
+    func standing(of id: SessionID, then done: @escaping @Sendable (Result<SessionStanding?, StoreError>) -> Void)
+
     /// Calls `changed` when a process, this one or another, has committed to a session or ended it, until
     /// ``unfollow(_:)``. Nothing need have changed, for example when the connection to the store was lost meanwhile.
     /// The call comes on a thread of the store, where it must take no time. A store that is not shared never calls.
@@ -67,12 +70,12 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// Replaces the state of a session, if its revision is still the one that the commit was made from.
     ///
-    /// A commit may arrive before its predecessor is done. The store executes the commits of a session in their order,
-    /// and refuses a commit whose predecessor it refused. With one process the revisions ensure that. If several
+    /// A commit may arrive before its predecessor is done, unless the store is shared. The store executes the commits of
+    /// a session in their order, and refuses a commit whose predecessor it refused, which the revisions ensure. If several
     /// processes share the store, another one may have committed the revision of the refused commit.
     ///
-    /// - Parameter done: called once, with nil or the error: ``StoreError/conflict`` when the revision is another one,
-    ///   ``StoreError/gone`` when the session ended. A store that has nothing to wait for calls it before this returns;
+    /// - Parameter done: called once, with nil or the error: ``StoreError/conflict`` or ``StoreError/overtaken(_:)`` when
+    ///   the revision is another one, ``StoreError/gone`` when the session ended. A store that has nothing to wait for calls it before this returns;
     ///   others call it later, on a thread of theirs, where it must take no time.
     func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void)
 
@@ -158,6 +161,14 @@ extension SessionStore {
 
     package func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
         try await load(id)?.standing
+    }
+
+    package func standing(
+        of id: SessionID, then done: @escaping @Sendable (Result<SessionStanding?, StoreError>) -> Void
+    ) {
+        Task {
+            do throws(StoreError) { done(.success(try await standing(of: id))) } catch { done(.failure(error)) }
+        }
     }
 
     /// Ends it in any case.

@@ -2,6 +2,9 @@
 package enum StoreError: Error, Sendable {
     /// Another caller committed first.
     case conflict
+    /// The same, and the session as the other caller has left it, which the store had at hand: nil when it cannot be
+    /// read. Reading it takes time.
+    case overtaken(@Sendable () -> StoredSession?)
     /// The session ended, or never existed.
     case gone
     /// The store cannot be reached or read, or does not respond in time.

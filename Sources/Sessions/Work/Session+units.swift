@@ -5,14 +5,15 @@ extension Session {
     /// Does one operation on one service without a locator, as most writes do.
     ///
     /// - Parameters:
+    ///   - token: see ``transact(_:then:)``.
     ///   - once: the request, if its copies must not be executed again.
     ///   - done: see ``transact(_:then:)``. Fails with ``SessionError``.
     package func perform(
-        _ operation: ServiceOperation, by caller: ServiceCaller = .client,
+        _ operation: ServiceOperation, by caller: ServiceCaller = .client, presenting token: TokenDigest? = nil,
         once: Once<ServiceOperation.Outcome>? = nil, then done: @escaping Completion<ServiceOperation.Outcome>
     ) {
         transact(
-            once: once,
+            presenting: token, once: once,
             { [self] pending in
                 let output = try perform(operation, by: caller, on: &pending)
                 var outcome = try outcome(of: operation, on: pending)

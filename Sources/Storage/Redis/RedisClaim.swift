@@ -24,7 +24,7 @@ struct RedisClaim: Sendable, Equatable {
 
     /// As it is in Redis; `nil` when it is damaged.
     init?(_ bytes: [UInt8]) {
-        let read = RedisFields.read(bytes, "") { _, text -> RedisClaim? in
+        let read = RedisFields.read(bytes) { _, text -> RedisClaim? in
             let kind = try text.byte()
             guard let id = ShortDigest(bytes: try text.raw(ShortDigest.byteCount)),
                 let fingerprint = ShortDigest(bytes: try text.raw(ShortDigest.byteCount))
@@ -66,7 +66,7 @@ struct RedisClaim: Sendable, Equatable {
         case .session(let id): text.add(id.description)
         case .response(let response): text.add(response)
         }
-        return RedisFields.checked(text, "")
+        return RedisFields.checked(text)
     }
 
     /// Nil for that of another request, which cannot be.

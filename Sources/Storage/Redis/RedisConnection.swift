@@ -288,7 +288,7 @@ final class RedisConnection: Sendable {
         var flight = Flight(replicas: limits.replicas)
         var lastReply = ContinuousClock.now
         var nextPulse = lastReply + RedisPulse.interval
-        // Since when replies are not taken.
+        // While sentinels are asked, replies stay where they are.
         var heldSince: ContinuousClock.Instant?
         var confirmedAt = lastReply
         do throws(RedisFailure) {
@@ -297,76 +297,89 @@ final class RedisConnection: Sendable {
                     heldSince = nil
                     confirmedAt = .now
                 }
-                let isHeld = heldSince != nil
-                if link.outputCount < Self.mostOutput {
-                    letMoreCome()
-                    let now = ContinuousClock.now
-                    var needsReplicas = false
-                    for job in state.withLock({ state in exchange(&state.queue, with: []) }) {
-                        guard job.deadline > now else {
-                            release([job])
-                            job.done(.failed("The request waited too long for a connection to Redis."))
-                            continue
-                        }
-                        link.write(job.request.bytes)
-                        flight.append(job)
-                        needsReplicas = needsReplicas || job.request.needsReplicas
-                    }
-                    if needsReplicas, limits.replicas > 0 { wait(link, &flight) }
-                    if let pulse, nextPulse <= now, !flight.hasPulse {
-                        link.write(RedisPulse.request.bytes)
-                        flight.append(
-                            Job(
-                                request: RedisPulse.request, deadline: now + limits.deadline, done: { _ in },
-                                kind: .pulse(pulse.time.read(), now)))
-                        nextPulse = now + RedisPulse.interval
-                    }
-                }
+                if link.outputCount < Self.mostOutput { write(to: link, &flight, &nextPulse) }
                 if link.outputCount > 0 {
                     writeCount.wrappingAdd(1, ordering: .relaxed)
                     try link.flush()
                 }
                 if flight.isIdle, endIfDone() { return }
-                let now = ContinuousClock.now
-                if let first = flight.first, first.deadline <= now {
+                if let first = flight.first, first.deadline <= .now {
                     flight.isOverdue = true
                     throw RedisLink.lost("Redis does not respond in time")
                 }
-                if pulse == nil, flight.isEmpty, now - lastReply > Self.heartbeat {
+                if pulse == nil, flight.isEmpty, .now - lastReply > Self.heartbeat {
                     _ = append(RedisRequest("PING"), isBounded: false) { _ in }
                 }
-                let mayWait = state.withLock { state in
-                    state.isWaiting = state.queue.isEmpty || link.outputCount >= Self.mostOutput
-                    return state.isWaiting
-                }
-                var end = mayWait ? flight.first?.deadline ?? now + Self.heartbeat : now
-                if pulse != nil, !flight.hasPulse { end = min(end, nextPulse) }
-                if isHeld { end = min(end, now + Self.heldInterval) }
-                guard link.wait(signal.descriptor, until: end, receives: !isHeld) else {
+                guard wait(for: link, flight, nextPulse, isHeld: heldSince != nil) else {
                     // Sentinels may have woken it.
-                    if !isHeld { _ = try standing(of: server, since: nil) }
+                    if heldSince == nil { _ = try standing(of: server, since: nil) }
                     continue
                 }
-                // A server that was frozen may have been replaced meanwhile, so only a new answer counts.
                 let arrival = ContinuousClock.now
-                let isLate =
-                    flight.first.map { arrival - ($0.deadline - limits.deadline) > RedisPulse.patience } ?? false
-                let isConfirmed = arrival - confirmedAt < Self.lateWindow
-                guard try belief(in: server, since: isLate && !isConfirmed ? arrival : nil) else {
+                let isProven = arrival - confirmedAt < Self.lateWindow || !isLate(flight, at: arrival)
+                guard try belief(in: server, since: isProven ? nil : arrival) else {
                     heldSince = arrival
                     continue
                 }
                 try link.receive()
-                while let reply = try link.next() {
-                    lastReply = .now
-                    try take(reply, &flight, from: server)
-                }
+                while let reply = try link.next() { try take(reply, &flight, from: server) }
+                lastReply = arrival
             }
         } catch {
             sentinels?.await(false, signal)
             lose(flight, error.sentence)
             throw error
         }
+    }
+
+    /// Writes all that waits, and a pulse if one is due.
+    private func write(to link: RedisLink, _ flight: inout Flight, _ nextPulse: inout ContinuousClock.Instant) {
+        letMoreCome()
+        let now = ContinuousClock.now
+        var needsReplicas = false
+        for job in state.withLock({ state in exchange(&state.queue, with: []) }) {
+            guard job.deadline > now else {
+                release([job])
+                job.done(.failed("The request waited too long for a connection to Redis."))
+                continue
+            }
+            link.write(job.request.bytes)
+            needsReplicas = needsReplicas || job.request.needsReplicas
+            flight.append(job)
+        }
+        if needsReplicas, limits.replicas > 0 { wait(link, &flight) }
+        if let pulse, nextPulse <= now, !flight.hasPulse {
+            link.write(RedisPulse.request.bytes)
+            flight.append(
+                Job(
+                    request: RedisPulse.request, deadline: now + limits.deadline, done: { _ in },
+                    kind: .pulse(pulse.time.read(), now)))
+            nextPulse = now + RedisPulse.interval
+        }
+    }
+
+    /// Waits until there is something to do.
+    ///
+    /// - Parameter isHeld: whether replies stay where they are.
+    /// - Returns: whether there is something to receive.
+    private func wait(
+        for link: RedisLink, _ flight: Flight, _ nextPulse: ContinuousClock.Instant, isHeld: Bool
+    ) -> Bool {
+        let mayWait = state.withLock { state in
+            state.isWaiting = state.queue.isEmpty || link.outputCount >= Self.mostOutput
+            return state.isWaiting
+        }
+        let now = ContinuousClock.now
+        var end = mayWait ? flight.first?.deadline ?? now + Self.heartbeat : now
+        if pulse != nil, !flight.hasPulse { end = min(end, nextPulse) }
+        if isHeld { end = min(end, now + Self.heldInterval) }
+        return link.wait(signal.descriptor, until: end, receives: !isHeld)
+    }
+
+    /// Whether a reply comes so late that the server may have been frozen, and replaced meanwhile: then only a new
+    /// answer of the sentinels counts.
+    private func isLate(_ flight: Flight, at arrival: ContinuousClock.Instant) -> Bool {
+        flight.first.map { arrival - ($0.deadline - limits.deadline) > RedisPulse.patience } ?? false
     }
 
     /// Whether replies of the server count. If that is not known, the sentinels are asked.
@@ -425,7 +438,7 @@ final class RedisConnection: Sendable {
         }
         // The master may have lost its replicas to another one.
         if flight.first?.isWait == true, let count = reply.number, count < limits.replicas { sentinels?.wake() }
-        for (job, outcome) in try flight.add(reply) {
+        try flight.add(reply) { (job, outcome) throws(RedisFailure) in
             switch (job.kind, outcome) {
             case (.request, _):
                 release([job])
@@ -544,11 +557,13 @@ final class RedisConnection: Sendable {
             if case .pulse = job.kind { hasPulse = true }
         }
 
-        /// Returns the requests whose outcome is known by this reply.
-        mutating func add(_ reply: RedisReply) throws(RedisFailure) -> [(job: Job, outcome: Outcome)] {
+        /// - Parameter done: is called with each request whose outcome is known by this reply.
+        mutating func add(
+            _ reply: RedisReply, _ done: (Job, Outcome) throws(RedisFailure) -> Void
+        ) throws(RedisFailure) {
             guard let job = first else { throw RedisLink.lost("Redis sent an unexpected reply") }
             replies.append(reply)
-            guard replies.count == job.request.count else { return [] }
+            guard replies.count == job.request.count else { return }
             place += 1
             if place * 2 > all.count {
                 all.removeFirst(place)
@@ -558,13 +573,14 @@ final class RedisConnection: Sendable {
             if case .pulse = job.kind { hasPulse = false }
             if job.isWait {
                 guard let count = replies[0].number else { throw RedisLink.lost("Redis does not wait for replicas") }
-                return exchange(&held, with: []).map { ($0.job, outcome($0.job, $0.replies, count)) }
+                for (job, replies) in exchange(&held, with: []) { try done(job, outcome(job, replies, count)) }
+                return
             }
             guard held.isEmpty, replicas == 0 || !job.request.needsReplicas else {
                 held.append((job, replies))
-                return []
+                return
             }
-            return [(job, .replies(replies))]
+            try done(job, .replies(replies))
         }
 
         private func outcome(_ job: Job, _ replies: [RedisReply], _ count: Int64) -> Outcome {

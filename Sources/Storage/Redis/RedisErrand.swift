@@ -51,11 +51,15 @@ final class RedisErrand: Sendable {
 
     var bytes: Int { request.bytes.count }
 
+    /// The slot of the command's key.
     func slot(_ step: Step) -> Int { RedisSlot.of(request.bytes[request.commands[step.command].key]) }
 
+    /// What one node gets of the request: mostly all of it.
+    ///
+    /// - Parameter asking: see ``RedisRequest/part(_:asking:)``.
     func part(_ steps: [Step], asking: Bool) -> RedisRequest {
-        // Most requests go to one node.
-        steps.count == request.count && !asking ? request : request.part(steps.map(\.command), asking: asking)
+        if steps.count == request.count, !asking { return request }
+        return request.part(steps.map(\.command), asking: asking)
     }
 
     /// So many parts are sent next.

@@ -64,7 +64,7 @@ struct RedisFields: Sendable {
         text.add(task.name)
         for number in [task.attempts, task.attempt, task.isClaimed ? 1 : 0] { text.add(UInt64(number)) }
         for time in [task.createdAt, task.endsAt, task.due] { text.add(difference: time) }
-        return checked(text, "")
+        return checked(text)
     }
 
     static func field(_ task: TaskID) -> String { "t:\(task)" }
@@ -82,7 +82,7 @@ struct RedisFields: Sendable {
 
     /// Nil when it is damaged: then a copy of its request is executed as a new one.
     private func replay(_ bytes: [UInt8], field: Substring) -> ReplayEntry? {
-        Self.read(bytes, "\(id)\(field)") { _, text in
+        Self.read(bytes, id, String(field)) { _, text in
             guard let id = ShortDigest(text: field),
                 let fingerprint = ShortDigest(bytes: try text.raw(ShortDigest.byteCount))
             else { return nil }
@@ -90,18 +90,27 @@ struct RedisFields: Sendable {
         }
     }
 
-    private func sealed(_ bytes: StateWriter, _ name: String) -> [UInt8] { Self.checked(bytes, "\(id)\(name)") }
+    private func sealed(_ bytes: StateWriter, _ name: String) -> [UInt8] { Self.checked(bytes, id, name) }
 
-    static func checked(_ bytes: StateWriter, _ name: String) -> [UInt8] {
+    /// - Parameters:
+    ///   - id: of the session to which they belong.
+    ///   - name: of what they are there.
+    static func checked(_ bytes: StateWriter, _ id: SessionID? = nil, _ name: String = "") -> [UInt8] {
         var bytes = bytes
-        let sum = bytes.bytes.withUnsafeBytes { checksum($0, name) }
+        let sum = bytes.bytes.withUnsafeBytes { checksum($0, id, name) }
         withUnsafeBytes(of: sum.littleEndian) { bytes.add(raw: $0) }
         return bytes.bytes
     }
 
-    private static func checksum(_ bytes: UnsafeRawBufferPointer, _ name: String) -> UInt32 {
+    private static func checksum(_ bytes: UnsafeRawBufferPointer, _ id: SessionID?, _ name: String) -> UInt32 {
         var sum = RowChecksum()
         sum.add(bytes)
+        if let id {
+            withUnsafeTemporaryAllocation(byteCount: SessionID.length, alignment: 1) { text in
+                id.write(into: text)
+                sum.add(UnsafeRawBufferPointer(text))
+            }
+        }
         var name = name
         name.withUTF8 { sum.add(UnsafeRawBufferPointer($0)) }
         return sum.value
@@ -117,26 +126,28 @@ struct RedisFields: Sendable {
 
     /// - Parameter reply: of `HGETALL`.
     func session(_ reply: RedisReply) -> Found {
-        var values: [String: RedisReply] = [:]
+        var (written, use, head, user) = (RedisReply.none, RedisReply.none, RedisReply.none, RedisReply.none)
         var services: [(name: String, value: RedisReply)] = []
         var replays: [ReplayEntry] = []
         let list = reply.list
         for place in stride(from: 0, to: list.count - 1, by: 2) {
             guard let name = list[place].text else { continue }
-            if name.hasPrefix("s:") {
-                services.append((String(name.dropFirst(2)), list[place + 1]))
-            } else if name.hasPrefix("k:") {
-                if let entry = list[place + 1].bytes.flatMap({ replay($0, field: name.dropFirst(2)) }) {
-                    replays.append(entry)
-                }
-            } else {
-                values[name] = list[place + 1]
+            let value = list[place + 1]
+            switch name {
+            case "r": written = value
+            case "u": use = value
+            case "h": head = value
+            case "o": user = value
+            case _ where name.hasPrefix("s:"): services.append((String(name.dropFirst(2)), value))
+            case _ where name.hasPrefix("k:"):
+                if let entry = value.bytes.flatMap({ replay($0, field: name.dropFirst(2)) }) { replays.append(entry) }
+            default: break
             }
         }
-        guard let written = values["r"]?.text else { return Found() }
+        guard let written = written.text else { return Found() }
         var found = Found()
-        guard let revision = UInt64(written), let usedAt = values["u"]?.number,
-            let head = values["h"]?.bytes.flatMap({ self.head($0, user: values["o"]?.text) }), head.hasLabels
+        guard let revision = UInt64(written), let usedAt = use.number,
+            let head = head.bytes.flatMap({ self.head($0, user: user.text) }), head.hasLabels
         else {
             found.damage.append("The session \(id) is damaged; it cannot be read.")
             return found
@@ -182,7 +193,7 @@ struct RedisFields: Sendable {
 
     /// `nil` when it is damaged.
     func head(_ bytes: [UInt8], user: String?) -> Head? {
-        Self.read(bytes, "\(id)\(user ?? "")") { format, head in
+        Self.read(bytes, id, user ?? "") { format, head in
             guard let token = TokenDigest(bytes: Array(try head.raw(32))) else { return nil }
             let createdAt = try head.difference()
             let expiresAt = createdAt &+ (try head.difference())
@@ -200,7 +211,7 @@ struct RedisFields: Sendable {
     }
 
     private func service(_ bytes: [UInt8], named name: String) -> ServiceDocument? {
-        Self.read(bytes, "\(id)\(name)") { format, service in
+        Self.read(bytes, id, name) { format, service in
             let (birth, revision) = (try service.number(), try service.number())
             let createdAt = try service.difference()
             let updatedAt = createdAt &+ (try service.difference())
@@ -217,7 +228,7 @@ struct RedisFields: Sendable {
     }
 
     static func task(_ bytes: [UInt8]) -> StoredTask? {
-        read(bytes, "") { format, task in
+        read(bytes) { format, task in
             guard format == plain, let id = TaskID(try task.text()) else { return nil }
             let name = try task.text()
             let (attempts, attempt, claimed) = (try task.count(), try task.count(), try task.number())
@@ -230,13 +241,14 @@ struct RedisFields: Sendable {
 
     /// What `body` reads behind the format, if the checksum is right.
     static func read<Value>(
-        _ bytes: [UInt8], _ name: String, _ body: (UInt8, inout StateReader) throws -> Value?
+        _ bytes: [UInt8], _ session: SessionID? = nil, _ name: String = "",
+        _ body: (UInt8, inout StateReader) throws -> Value?
     ) -> Value? {
         bytes.withUnsafeBytes { bytes in
             guard bytes.count > 4 else { return nil }
             let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 4)])
             let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: content.count, as: UInt32.self))
-            guard sum == checksum(content, name) else { return nil }
+            guard sum == checksum(content, session, name) else { return nil }
             var reader = StateReader(content)
             guard let format = try? reader.byte(), format == plain || format == sealed else { return nil }
             return (try? body(format, &reader)) ?? nil

@@ -9,7 +9,18 @@ struct RedisKeys: Sendable {
     init(prefix: String) { self.prefix = prefix }
 
     /// A hash; see ``RedisFields``. Also the channel on which changes are told.
-    func session(_ id: SessionID) -> String { "\(prefix){\(id)}" }
+    func session(_ id: SessionID) -> String {
+        var prefix = prefix
+        let count = prefix.utf8.count + SessionID.length + 2
+        return String(unsafeUninitializedCapacity: count) { buffer in
+            let text = UnsafeMutableRawBufferPointer(buffer)
+            prefix.withUTF8 { text.copyBytes(from: $0) }
+            text[count - SessionID.length - 2] = UInt8(ascii: "{")
+            id.write(into: .init(rebasing: text[(count - SessionID.length - 1)...]))
+            text[count - 1] = UInt8(ascii: "}")
+            return count
+        }
+    }
 
     /// The session of a channel.
     func session(ofChannel channel: [UInt8]) -> SessionID? {

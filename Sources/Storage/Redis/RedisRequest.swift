@@ -39,7 +39,7 @@ struct RedisRequest: Sendable {
     mutating func add(_ words: [Word], insists: Bool) {
         guard insists else { return add(words) }
         begin(3 + words.count)
-        for word in ["EVALSHA", .text(RedisScript.insist.digest), "1"] as [Word] { append(word) }
+        bytes += RedisScript.insist.opening
         append(words[1], isKey: true)
         append(words[0])
         for word in words.dropFirst(2) { append(word) }
@@ -92,44 +92,87 @@ struct RedisRequest: Sendable {
         for argument in arguments { append(argument) }
     }
 
-    /// Begins a call, whose arguments are appended next.
-    mutating func call(_ script: RedisScript, _ key: String, count: Int) {
+    /// The same with many arguments.
+    mutating func call(_ script: RedisScript, _ key: String, _ arguments: Arguments) {
+        bytes.reserveCapacity(bytes.count + arguments.bytes.count + 128)
+        begin(4 + arguments.count)
+        bytes += script.opening
+        append(.text(key), isKey: true)
+        bytes += arguments.bytes
+    }
+
+    private mutating func call(_ script: RedisScript, _ key: String, count: Int) {
         begin(4 + count)
-        for word in ["EVALSHA", .text(script.digest), "1"] as [Word] { append(word) }
+        bytes += script.opening
         append(.text(key), isKey: true)
     }
 
-    mutating func append(_ word: Word, isKey: Bool = false) {
+    private mutating func append(_ word: Word, isKey: Bool = false) {
+        let length = bytes.add(word)
+        if isKey { commands[count - 1].key = bytes.count - 2 - length..<bytes.count - 2 }
+    }
+
+    /// Arguments of a call, before it is known how many they are.
+    struct Arguments: Sendable {
+        fileprivate var bytes: [UInt8] = []
+        private(set) var count = 0
+
+        init() {}
+
+        init(_ words: Word...) { for word in words { add(word) } }
+
+        mutating func add(_ word: Word) {
+            bytes.add(word)
+            count += 1
+        }
+
+        mutating func add(_ others: Arguments) {
+            bytes += others.bytes
+            count += others.count
+        }
+    }
+
+    private mutating func begin(_ words: Int) {
+        commands.append(Command(start: bytes.count, key: bytes.count..<bytes.count, stage: stage))
+        bytes.add("*", words)
+    }
+}
+
+/// Redis' protocol.
+extension [UInt8] {
+    /// - Returns: how many bytes the word has.
+    @discardableResult
+    fileprivate mutating func add(_ word: RedisRequest.Word) -> Int {
         let length: Int
         switch word {
         case .text(var text):
             length = text.withUTF8 {
-                line("$", $0.count)
-                bytes.append(contentsOf: $0)
+                add("$", $0.count)
+                append(contentsOf: $0)
                 return $0.count
             }
         case .bytes(let part):
             length = part.count
-            line("$", length)
-            bytes += part
+            add("$", length)
+            self += part
         }
-        if isKey { commands[count - 1].key = bytes.count - length..<bytes.count }
-        bytes += Self.end
+        endLine()
+        return length
     }
 
-    /// Appends arguments of a call that were written elsewhere.
-    mutating func append(raw words: [UInt8]) { bytes += words }
-
-    private mutating func begin(_ words: Int) {
-        commands.append(Command(start: bytes.count, key: bytes.count..<bytes.count, stage: stage))
-        line("*", words)
+    fileprivate mutating func add(_ kind: Unicode.Scalar, _ number: Int) {
+        append(UInt8(ascii: kind))
+        var power = 1
+        while power <= number / 10 { power *= 10 }
+        while power > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / power % 10))
+            power /= 10
+        }
+        endLine()
     }
 
-    private mutating func line(_ kind: Unicode.Scalar, _ number: Int) {
-        bytes.append(UInt8(ascii: kind))
-        bytes.append(contentsOf: String(number).utf8)
-        bytes += Self.end
+    private mutating func endLine() {
+        append(13)
+        append(10)
     }
-
-    private static let end: [UInt8] = [13, 10]
 }

@@ -28,6 +28,8 @@ final class RedisRouter: Sendable {
     private typealias Place = RedisAddress.Place
 
     private struct State {
+        /// The only one for commands, without a cluster.
+        var only: RedisConnection?
         var connections: [Lane: [Place: RedisConnection]] = [.commands: [:], .events: [:]]
         /// The node of each slot. Empty until it is known.
         var owners: [Place?] = []
@@ -35,8 +37,8 @@ final class RedisRouter: Sendable {
         var table: [Place?] = []
         private(set) var waiting: [RedisErrand] = []
         private var waitingBytes = 0
-        /// Whether it was asked where the slots are.
-        var isAsked = false
+        /// Whether ``table`` may be out of date, so that the cluster is to be asked.
+        var mustAsk = true
         /// Why the last attempt to ask it failed, or which slot has no node.
         var trouble: String? {
             didSet { troubleSince = trouble == nil ? nil : troubleSince ?? .now }
@@ -85,7 +87,7 @@ final class RedisRouter: Sendable {
         state = Mutex(State())
         if address.kind != .cluster {
             try state.withLock { (state) throws(StoreOpeningError) -> Void in
-                _ = try connection(to: address.places[0], .commands, &state)
+                state.only = try connection(to: address.places[0], .commands, &state)
             }
             threadEnd.reach()
             return
@@ -141,7 +143,8 @@ final class RedisRouter: Sendable {
         if address.kind != .cluster {
             do throws(StoreOpeningError) {
                 let connection = try state.withLock { (state) throws(StoreOpeningError) -> RedisConnection in
-                    try self.connection(to: address.places[0], lane, &state)
+                    if lane == .commands, let only = state.only { return only }
+                    return try self.connection(to: address.places[0], lane, &state)
                 }
                 return connection.append(request, isBounded: isBounded, then: done)
             } catch {
@@ -253,7 +256,7 @@ final class RedisRouter: Sendable {
 
     /// Makes the cluster's thread ask where the slots are.
     private func ask(_ state: inout State) {
-        state.isAsked = false
+        state.mustAsk = true
         signal.raise()
     }
 
@@ -300,7 +303,7 @@ final class RedisRouter: Sendable {
     private func turn() -> Duration? {
         if state.withLock(\.isClosing) { return nil }
         let waiting = state.withLock { $0.release() }
-        if !isWell || state.withLock({ !$0.isAsked }) { locate() }
+        if !isWell || state.withLock(\.mustAsk) { locate() }
         let failure = state.withLock { $0.owners.isEmpty ? $0.trouble : nil }
         for errand in waiting { proceed(errand, failure.map { .end(.failed($0)) } ?? errand.next(hasWaited: true)) }
         let isWell = isWell
@@ -317,7 +320,7 @@ final class RedisRouter: Sendable {
     /// Asks one node after the other where the slots are.
     private func locate() {
         let places = state.withLock { state in
-            state.isAsked = true
+            state.mustAsk = false
             let known = state.connections[.commands] ?? [:]
             let well = known.filter { !$0.value.isAway }.map(\.key)
             return well.shuffled() + address.places.shuffled() + known.keys

@@ -6,16 +6,19 @@ struct RedisScript: Sendable {
     let text: String
     /// SHA-1 of the text, in hexadecimal digits: its name in Redis.
     let digest: String
+    /// How a call with one key begins, in Redis' protocol.
+    let opening: [UInt8]
 
     /// - Parameter needsRoom: whether it is refused when Redis has no memory left. Scripts that free memory or need
     ///   little are not.
-    private init(_ text: String, needsRoom: Bool = true) {
+    init(_ text: String, needsRoom: Bool = true) {
         let text = needsRoom ? text : "#!lua flags=allow-oom\n" + text
         self.text = text
         var sum = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
         let bytes = Array(text.utf8)
         SHA1(bytes, bytes.count, &sum)
         digest = Hexadecimal.text(sum)
+        opening = Array("$7\r\nEVALSHA\r\n$40\r\n\(digest)\r\n$1\r\n1\r\n".utf8)
     }
 
     static let all = [
@@ -24,29 +27,28 @@ struct RedisScript: Sendable {
 
     /// Replaces the state of a session.
     ///
-    /// Arguments: the nonce that the session must have (or ""), the new nonce, the replaced revision, the new one, the
-    /// last use (or ""), the number of fields to remove, these fields, and the other fields with their values. The last
-    /// of them may be a response, see ``replays``.
-    /// Result: 1, the former user, the removed tasks; 0 without a session; -1 and the nonce when that or the revision
-    /// is another one; -1 alone when another process has reserved the session.
+    /// Arguments: the nonce, the replaced revision, the new one, the last use (or ""), the number of fields to remove,
+    /// these fields, and the other fields with their values. The last of them may be a response, see ``replays``.
+    /// Result: 1, the former user, the removed tasks, or 1 without a list if there were none; 0 without a session; -1, the session's nonce and its fields when
+    /// the revision is another one; -1 alone when another process has reserved the session.
     static let commit = RedisScript(
         now + replays + """
             local key = KEYS[1]
             local was = redis.call('HMGET', key, 'r', 'n', 'u', 'o', 'c')
             if not was[1] then return {0} end
-            if was[1] ~= ARGV[3] or (ARGV[1] ~= '' and was[2] ~= ARGV[1]) then return {-1, was[2]} end
+            if was[1] ~= ARGV[2] then return {-1, was[2], redis.call('HGETALL', key)} end
             if was[5] then
               local owner, till = string.match(was[5], '^(%w+) (%d+)$')
-              if owner ~= string.match(ARGV[2], '^%w+') and tonumber(till) > now() then return {-1} end
+              if owner ~= string.match(ARGV[1], '^%w+') and tonumber(till) > now() then return {-1} end
             end
             local result = {1, was[4]}
-            local first = 7 + tonumber(ARGV[6])
-            for i = 7, first - 1 do
+            local first = 6 + tonumber(ARGV[5])
+            for i = 6, first - 1 do
               if string.sub(ARGV[i], 1, 2) == 'k:' then redis.call('HDEL', key .. ':k', string.sub(ARGV[i], 3)) end
             end
             local last = keep(key, first)
             if was[5] then redis.call('HDEL', key, 'c') end
-            for i = 7, first - 1 do
+            for i = 6, first - 1 do
               if string.sub(ARGV[i], 1, 2) == 't:' then
                 local task = redis.call('HGET', key, ARGV[i])
                 if task then result[#result + 1] = task end
@@ -54,11 +56,12 @@ struct RedisScript: Sendable {
               redis.call('HDEL', key, ARGV[i])
             end
             local used = was[3]
-            if ARGV[5] ~= '' and tonumber(ARGV[5]) > tonumber(used) then used = ARGV[5] end
+            if ARGV[4] ~= '' and tonumber(ARGV[4]) > tonumber(used) then used = ARGV[4] end
             local function some(i) return unpack(ARGV, i, math.min(i + 999, last)) end
-            redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', used, some(first))
+            redis.call('HSET', key, 'r', ARGV[3], 'n', ARGV[1], 'u', used, some(first))
             for i = first + 1000, last, 1000 do redis.call('HSET', key, some(i)) end
-            redis.call('SPUBLISH', key, ARGV[4])
+            redis.call('SPUBLISH', key, ARGV[3])
+            if not was[4] and #result == 2 then return 1 end
             return result
             """)
 
@@ -108,24 +111,24 @@ struct RedisScript: Sendable {
 
     /// Adds a session, or puts it in the place of another one.
     ///
-    /// Arguments: as for ``commit``, but no nonce is required, no revision is replaced when that is "", and in place of
-    /// the number is when Redis may end the session (Unix time in milliseconds, or ""), and then the highest revision
-    /// that the session may have had: a copy that comes when the session has ended since is too late.
-    /// Result: as for ``commit``, with the tasks of the former session.
+    /// Arguments: as for ``commit``, but no revision is replaced when that is "", and in place of the number is when
+    /// Redis may end the session (Unix time in milliseconds, or ""), and then the highest revision that the session may
+    /// have had: a copy that comes when the session has ended since is too late.
+    /// Result: as for ``commit``, with the tasks of the former session, and without fields.
     static let put = RedisScript(
         replays + tasks + """
             local was = redis.call('HMGET', key, 'r', 'o', 'n', 'f')
-            if ARGV[3] == '' and was[1] then return {-1, was[3]} end
-            if was[4] and (#ARGV[7] < #was[4] or (#ARGV[7] == #was[4] and ARGV[7] < was[4])) then return {-1} end
-            if ARGV[3] ~= '' and not was[1] then return {0} end
-            if ARGV[3] ~= '' and was[1] ~= ARGV[3] then return {-1, was[3]} end
+            if ARGV[2] == '' and was[1] then return {-1, was[3]} end
+            if was[4] and (#ARGV[6] < #was[4] or (#ARGV[6] == #was[4] and ARGV[6] < was[4])) then return {-1} end
+            if ARGV[2] ~= '' and not was[1] then return {0} end
+            if ARGV[2] ~= '' and was[1] ~= ARGV[2] then return {-1, was[3]} end
             local result = tasks({1, was[2]})
-            local last = keep(key, 8)
+            local last = keep(key, 7)
             redis.call('DEL', key)
-            redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', ARGV[5])
-            for i = 8, last, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, last))) end
-            if ARGV[6] ~= '' then redis.call('PEXPIREAT', key, ARGV[6]) end
-            redis.call('SPUBLISH', key, ARGV[4])
+            redis.call('HSET', key, 'r', ARGV[3], 'n', ARGV[1], 'u', ARGV[4])
+            for i = 7, last, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, last))) end
+            if ARGV[5] ~= '' then redis.call('PEXPIREAT', key, ARGV[5]) end
+            redis.call('SPUBLISH', key, ARGV[3])
             return result
             """)
 

@@ -3,7 +3,7 @@
 enum RedisSlot {
     static let count = 1 << 14
 
-    /// That of what is in the first braces if there is something, otherwise of the whole key.
+    /// The slot of a key. Keys with the same text in their first braces have the same slot; an empty text does not count.
     static func of(_ key: ArraySlice<UInt8>) -> Int {
         guard let open = key.firstIndex(of: UInt8(ascii: "{")),
             let close = key[open...].firstIndex(of: UInt8(ascii: "}")), close > open + 1

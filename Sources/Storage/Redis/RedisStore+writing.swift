@@ -35,54 +35,38 @@ extension RedisStore {
         replay: Replay? = nil, then done: @escaping @Sendable (StoreError?) -> Void
     ) {
         let record = session.record
-        var values: [RedisRequest.Word] = []
+        var values = RedisRequest.Arguments(
+            .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)))
         do throws(SQLiteError) {
-            for document in record.services { values += try field(document, names[document.service], record.id) }
+            for document in record.services { try values.add(document, names[document.service], fields(record.id)) }
             for service in record.details.undeclared {
-                values += try field(service.document, service.name, record.id)
+                try values.add(service.document, service.name, fields(record.id))
             }
-            values += try head(record)
+            try values.add(record, fields(record.id))
         } catch {
             return done(.unavailable(error.description))
         }
-        for task in tasks { values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))] }
-        if let replay { values += field(replay, record.id) }
-        let kept = Set(tasks.map(\.id))
-        write(
-            record, replacing: revision, .put,
-            index: { [self] insists in
-                var request = index(record, tasks, insists: insists)
-                guard revision == nil else { return request }
-                request.add(listing(record.id, insists: insists))
-                return request
-            },
-            arguments: [
-                .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)),
-            ] + values,
-            executed: { [self] reply in
-                if revision == nil { counter.add(1) }
-                reindex(record, reply)
-                unindex(record.id, reply, user: record.userID, except: kept)
-                return note(flows)
-            }, then: done)
+        for task in tasks { values.add(task) }
+        if let replay { add(replay, record.id, to: &values) }
+        write(RedisCommit.Content(record: record, replaced: revision, tasks: tasks, flows: flows), .put, values, done)
     }
 
     package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
         let record = commit.record
-        var values: [RedisRequest.Word] = []
-        var removed: [RedisRequest.Word] = []
+        var values = RedisRequest.Arguments()
+        var removed = RedisRequest.Arguments()
         var begun: [StoredTask] = []
         do throws(SQLiteError) {
             for service in commit.changedServices {
                 if let document = record.document(of: service) {
-                    values += try field(document, names[service], record.id)
+                    try values.add(document, names[service], fields(record.id))
                 } else {
-                    removed.append(.text("s:\(names[service])"))
+                    removed.add(.text("s:\(names[service])"))
                 }
             }
             if !commit.changesServicesOnly {
-                values += try head(record)
-                if record.userID == nil { removed.append("o") }
+                try values.add(record, fields(record.id))
+                if record.userID == nil { removed.add("o") }
             }
         } catch {
             return done(.unavailable(error.description))
@@ -91,65 +75,39 @@ extension RedisStore {
             switch change {
             case .begun(let task):
                 begun.append(task)
-                values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))]
-            case .ended(let id): removed.append(.text(RedisFields.field(id)))
+                values.add(task)
+            case .ended(let id): removed.add(.text(RedisFields.field(id)))
             }
         }
         if let change = commit.replays {
-            removed += change.removed.map { .text(RedisFields.field($0)) }
-            values += field(change.added, record.id)
+            for entry in change.removed { removed.add(.text(RedisFields.field(entry))) }
+            add(change.added, record.id, to: &values)
         }
-        let (new, hasEntries) = (begun, !commit.changesServicesOnly || !begun.isEmpty)
         let usedAt = commit.usedAt == .min ? "" : String(commit.usedAt)
-        write(
-            record, replacing: commit.replacedRevision, .commit,
-            index: { [self] in hasEntries ? index(record, new, insists: $0) : RedisRequest() },
-            arguments: [.text(usedAt), .text(String(removed.count))] + removed + values,
-            executed: { [self] reply in
-                if !commit.changesServicesOnly { reindex(record, reply) }
-                unindex(record.id, reply, user: commit.changesServicesOnly ? reply?[1].text : record.userID)
-                return note(commit.newFlows)
-            }, then: done)
+        let content = RedisCommit.Content(
+            record: record, replaced: commit.replacedRevision, tasks: begun, flows: commit.newFlows,
+            changesServicesOnly: commit.changesServicesOnly)
+        var arguments = RedisRequest.Arguments(.text(usedAt), .text(String(removed.count)))
+        arguments.add(removed)
+        arguments.add(values)
+        write(content, .commit, arguments, done)
     }
 
     private func write(
-        _ record: SessionRecord, replacing revision: UInt64?, _ script: RedisScript,
-        index: @escaping @Sendable (_ insists: Bool) -> RedisRequest, arguments: [RedisRequest.Word],
-        executed: @escaping @Sendable (RedisReply?) -> RedisRequest,
-        then done: @escaping @Sendable (StoreError?) -> Void
+        _ content: RedisCommit.Content, _ script: RedisScript, _ arguments: RedisRequest.Arguments,
+        _ done: @escaping @Sendable (StoreError?) -> Void
     ) {
         do throws(StoreError) { try gate.enter() } catch { return done(error) }
-        let key = keys.session(record.id)
-        // All but the nonces is written before anything is locked.
-        var rest = RedisRequest()
-        rest.append(.text(revision.map(String.init) ?? ""))
-        rest.append(.text(String(record.revision)))
-        for argument in arguments { rest.append(argument) }
-        let (tail, count) = (rest.bytes, 4 + arguments.count)
-        commits.append(
-            RedisCommits.Commit(
-                id: record.id, replaced: revision, revision: record.revision,
-                request: { needed, nonce in
-                    var request = index(false)
-                    request.isRepeatable = false
-                    request.needsReplicas = true
-                    request.beginStage()
-                    request.call(script, key, count: count)
-                    request.append(.text(needed))
-                    request.append(.text(nonce))
-                    request.append(raw: tail)
-                    return request
-                }, index: { index(true) }, executed: executed,
-                done: { [self] failure in
-                    guard case .gone = failure else {
-                        done(failure)
-                        return gate.leave()
-                    }
-                    marks.confirm(absenceOf: record.id) { [self] in
-                        done($0 ?? failure)
-                        gate.leave()
-                    }
-                }))
+        RedisCommit(content, script, arguments, in: self, then: done).send()
+    }
+
+    func newNonce() -> String { "\(name)-\(lastNonce.wrappingAdd(1, ordering: .relaxed).newValue)" }
+
+    /// Why a commit was refused.
+    ///
+    /// - Parameter reply: the session as another process has left it; nothing when one has reserved it.
+    func overtaken(_ id: SessionID, by reply: RedisReply) -> StoreError {
+        reply.list.isEmpty ? .conflict : .overtaken { [self] in found(id, reply).session }
     }
 
     /// How late a copy of a request may come that a connection carried when it was cut, in milliseconds. Until then an
@@ -162,25 +120,14 @@ extension RedisStore {
     /// The latest time to count with, in milliseconds: in the year 37648.
     private static let never: Int64 = 1 << 50
 
-    private func head(_ record: SessionRecord) throws(SQLiteError) -> [RedisRequest.Word] {
-        let user: [RedisRequest.Word] = record.userID.map { ["o", .text($0)] } ?? []
-        return user + ["h", .bytes(try fields(record.id).head(record))]
-    }
-
-    private func field(
-        _ document: ServiceDocument, _ name: String, _ id: SessionID
-    ) throws(SQLiteError) -> [RedisRequest.Word] {
-        [.text("s:\(name)"), .bytes(try fields(id).service(document, named: name))]
-    }
-
     /// The last of the fields: see ``RedisScript/replays``.
-    private func field(_ replay: Replay, _ id: SessionID) -> [RedisRequest.Word] {
+    private func add(_ replay: Replay, _ id: SessionID, to values: inout RedisRequest.Arguments) {
         let entry = replay.entry
         let end = settings.expiryMargin.map { " \(min(entry.endsAt, Self.never) + $0)" } ?? ""
-        return [
-            .text(RedisFields.field(entry)), .bytes(fields(id).replay(entry)), .text("K:\(entry.id.text)\(end)"),
-            .bytes(replay.response),
-        ]
+        values.add(.text(RedisFields.field(entry)))
+        values.add(.bytes(fields(id).replay(entry)))
+        values.add(.text("K:\(entry.id.text)\(end)"))
+        values.add(.bytes(replay.response))
     }
 
     /// When Redis may end a session, in milliseconds of Unix time.
@@ -193,9 +140,10 @@ extension RedisStore {
     /// What has to be in indexes before a session is written.
     ///
     /// - Parameter insists: whether it is done also when Redis has no memory left: for a session that is stored.
-    private func index(_ record: SessionRecord, _ tasks: [StoredTask], insists: Bool) -> RedisRequest {
+    func index(_ content: RedisCommit.Content, insists: Bool) -> RedisRequest {
         var request = RedisRequest()
-        if let user = record.userID {
+        let record = content.record
+        if !content.changesServicesOnly || !content.tasks.isEmpty, let user = record.userID {
             let entry: [RedisRequest.Word] = [.text(String(Self.now)), .text("\(record.id)")]
             request.add(["ZADD", .text(keys.user(user))] + entry, insists: insists)
             // Not before the last of the user's sessions: entries that a failure leaves expire with it.
@@ -204,15 +152,24 @@ extension RedisStore {
                 request.add("PEXPIREAT", .text(keys.user(user)), .text(expiry), .text(rule))
             }
         }
-        for task in tasks { index(task, &request, insists: insists) }
+        for task in content.tasks { index(task, &request, insists: insists) }
+        if content.replaced == nil { request.add(listing(record.id, insists: insists)) }
         return request
     }
 
-    /// If a session has another user than before, adds it to the user's once more: another server, which has signed the
-    /// same user out, may have removed it between the two steps of the commit.
-    private func reindex(_ record: SessionRecord, _ reply: RedisReply?) {
-        guard let user = record.userID, reply?[1].text.map({ user.isExactly($0) }) != true else { return }
-        send(index(record, [], insists: true))
+    /// Counts a session that is new, and has indexes say what is true after a commit.
+    ///
+    /// - Parameter reply: of the script, which says what was there; nil if that is lost.
+    func unindex(_ content: RedisCommit.Content, _ reply: RedisReply?) {
+        let record = content.record
+        if content.replaced == nil { counter.add(1) }
+        guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply?[1].text) }
+        // Another server, which has signed the same user out, may have removed the session from the user's between the
+        // two steps of the commit.
+        if let user = record.userID, reply?[1].text.map({ user.isExactly($0) }) != true {
+            send(index(RedisCommit.Content(record: record, replaced: 0, tasks: [], flows: []), insists: true))
+        }
+        unindex(record.id, reply, user: record.userID, except: Set(content.tasks.map(\.id)))
     }
 
     /// Removes what a script says was there from the indexes.
@@ -221,9 +178,12 @@ extension RedisStore {
     func unindex(_ id: SessionID, _ reply: RedisReply?, user: String?, except kept: Set<TaskID> = []) {
         guard let reply else { return }
         if let former = reply[1].text, user?.isExactly(former) != true { unindex(id, user: former) }
+        let list = reply.list
+        guard list.count > 2 else { return }
         var request = RedisRequest()
-        for task in reply.list.dropFirst(2).compactMap(\.bytes).compactMap(RedisFields.task)
-        where !kept.contains(task.id) { unindex(task.id, task.name, &request) }
+        for task in list[2...].compactMap(\.bytes).compactMap(RedisFields.task) where !kept.contains(task.id) {
+            unindex(task.id, task.name, &request)
+        }
         send(request)
     }
 
@@ -408,6 +368,31 @@ extension StoredSession {
             id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
             revision: max(record.revision, floor), services: record.services, details: record.details)
         return StoredSession(record: begun, lastUsedAt: lastUsedAt)
+    }
+}
+
+/// Fields of a session, with their values.
+extension RedisRequest.Arguments {
+    /// User and head.
+    fileprivate mutating func add(_ record: SessionRecord, _ fields: RedisFields) throws(SQLiteError) {
+        if let user = record.userID {
+            add("o")
+            add(.text(user))
+        }
+        add("h")
+        add(.bytes(try fields.head(record)))
+    }
+
+    fileprivate mutating func add(
+        _ document: ServiceDocument, _ name: String, _ fields: RedisFields
+    ) throws(SQLiteError) {
+        add(.text("s:\(name)"))
+        add(.bytes(try fields.service(document, named: name)))
+    }
+
+    fileprivate mutating func add(_ task: StoredTask) {
+        add(.text(RedisFields.field(task.id)))
+        add(.bytes(RedisFields.task(task)))
     }
 }
 

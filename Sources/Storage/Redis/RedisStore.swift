@@ -5,8 +5,8 @@ import Synchronization
 /// Sessions in Redis, which several servers share.
 ///
 /// A commit is one round trip to one Redis server: what indexes need before it, and a script that changes the session
-/// if its revision is the one that it was made from. In a cluster what indexes need is awaited first. Indexes are
-/// hints: what is found in one is looked up in the session.
+/// if its revision is the one that it was made from, or else replies with the session. In a cluster what indexes need is
+/// awaited first. Indexes are hints: what is found in one is looked up in the session.
 package final class RedisStore: SessionStore {
     package struct Settings: Sendable {
         /// In front of every key and channel, so that installations can share a Redis.
@@ -22,6 +22,8 @@ package final class RedisStore: SessionStore {
         package var replicas = 0
         /// How long Redis may be away before there is ``RedisStore/trouble``.
         package var grace = Duration.zero
+        /// How many requests may be without a reply.
+        var requests = 100_000
 
         package init() {}
     }
@@ -34,7 +36,6 @@ package final class RedisStore: SessionStore {
     let documentKeys: DocumentKeys?
     let damage: DamageCount
     let router: RedisRouter
-    let commits: RedisCommits
     let followers: RedisFollowers
     let gate = RedisGate()
     let doubts = RedisDoubts()
@@ -46,7 +47,9 @@ package final class RedisStore: SessionStore {
     let claims = RedisClaims()
     /// The used flows when they were last asked for.
     private let seenFlows = Mutex<[String]>([])
-    /// Tells this process from others.
+    /// How many nonces were given.
+    let lastNonce = Atomic<UInt64>(0)
+    /// Tells this process from others. Its nonces begin with it.
     let name = Hexadecimal.text(SessionID(random: SystemRandom()).low)
     /// Where the search for expired sessions continues.
     let lastSearched = Mutex<SessionID?>(nil)
@@ -60,23 +63,10 @@ package final class RedisStore: SessionStore {
     ///   - report: is called with a sentence for the log about damage and other trouble.
     ///   - warn: is called with a sentence for the log about settings of Redis that lose something.
     /// - Throws: ``StoreOpeningError``.
-    package convenience init(
+    package init(
         _ address: RedisAddress, services: [String], settings: Settings = Settings(),
         documentKeys: DocumentKeys? = nil, clock: any SessionClock = SystemClock(),
         report: @escaping @Sendable (String) -> Void = { _ in },
-        warn: @escaping @Sendable (String) -> Void = { _ in }
-    ) throws(StoreOpeningError) {
-        try self.init(
-            address, services: services, settings: settings, documentKeys: documentKeys, clock: clock,
-            limits: RedisConnection.Limits(
-                deadline: settings.deadline, replicas: settings.replicas, grace: settings.grace),
-            report: report, warn: warn)
-    }
-
-    init(
-        _ address: RedisAddress, services: [String], settings: Settings, documentKeys: DocumentKeys?,
-        clock: any SessionClock = SystemClock(), limits: RedisConnection.Limits,
-        report: @escaping @Sendable (String) -> Void,
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreOpeningError) {
         let keys = RedisKeys(prefix: settings.prefix)
@@ -87,7 +77,7 @@ package final class RedisStore: SessionStore {
         let time = RedisTime(clock, gate: gate, report: report)
         let marks = RedisMarks(keys, isCluster: isCluster, gate: gate, report: report)
         let pulse = RedisPulse(
-            needsMaster: !isCluster, replicas: limits.replicas, time: time, done: { marks.look() })
+            needsMaster: !isCluster, replicas: settings.replicas, time: time, done: { marks.look() })
         let preparation = Preparation(
             isCluster: isCluster, prefix: settings.prefix, documentKeys: documentKeys,
             condition: condition)
@@ -102,7 +92,10 @@ package final class RedisStore: SessionStore {
         names = ServiceNames(services)
         damage = DamageCount(report: report)
         router = try RedisRouter(
-            address, limits,
+            address,
+            RedisConnection.Limits(
+                deadline: settings.deadline, requests: settings.requests, replicas: settings.replicas,
+                grace: settings.grace),
             RedisRouter.Hooks(
                 prepare: { (link, server, end) throws(RedisFailure) in
                     try preparation.prepare(link, to: server, until: end)
@@ -115,7 +108,6 @@ package final class RedisStore: SessionStore {
                     condition.keep(nodes)
                     time.keep(nodes)
                 }, told: { followers.told($0, isMoved: $1) }))
-        commits = RedisCommits(router, keys, origin: name)
         marks.start(on: router)
         counter.start(on: router)
         followers.start(on: router)
@@ -143,7 +135,6 @@ package final class RedisStore: SessionStore {
         try gate.enter()
         defer { gate.leave() }
         let reply = try await ask(RedisRequest("HGETALL", .text(keys.session(id))))[0]
-        commits.forget(id)
         let found = found(id, reply)
         if found.session == nil {
             if let sentence = found.damage.first { throw .damaged(sentence) }
@@ -153,14 +144,28 @@ package final class RedisStore: SessionStore {
     }
 
     package func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
-        try gate.enter()
-        defer { gate.leave() }
-        let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "u"))[0]
-        guard let revision = reply[0].text.flatMap(UInt64.init), let usedAt = reply[1].number else {
-            try await marks.confirm(absenceOf: id)
-            return nil
+        try await withUnsafeContinuation { waiting in standing(of: id) { waiting.resume(returning: $0) } }.get()
+    }
+
+    package func standing(
+        of id: SessionID, then done: @escaping @Sendable (Result<SessionStanding?, StoreError>) -> Void
+    ) {
+        do throws(StoreError) { try gate.enter() } catch { return done(.failure(error)) }
+        let end: @Sendable (Result<SessionStanding?, StoreError>) -> Void = { [gate] in
+            done($0)
+            gate.leave()
         }
-        return SessionStanding(revision: revision, lastUsedAt: usedAt)
+        exchange(RedisRequest("HMGET", .text(keys.session(id)), "r", "u")) { [self] outcome in
+            do throws(StoreError) {
+                let fields = try replies(in: outcome)[0].list
+                guard fields.count == 2, let revision = fields[0].text.flatMap({ UInt64($0) }),
+                    let usedAt = fields[1].number
+                else { return marks.confirm(absenceOf: id) { end($0.map { .failure($0) } ?? .success(nil)) } }
+                end(.success(SessionStanding(revision: revision, lastUsedAt: usedAt)))
+            } catch {
+                end(.failure(error))
+            }
+        }
     }
 
     package func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {
@@ -231,12 +236,20 @@ package final class RedisStore: SessionStore {
     ) async throws(StoreError) -> [RedisReply] {
         guard request.count > 0 else { return [] }
         let outcome = await withUnsafeContinuation { waiting in
-            let refusal = router.append(request) { outcome in
+            exchange(request) { outcome in
                 if case .replies(let replies) = outcome { seen(replies) }
                 waiting.resume(returning: outcome)
             }
-            if let refusal { waiting.resume(returning: .failed(refusal)) }
         }
+        return try replies(in: outcome)
+    }
+
+    /// Sends commands, and calls back on a connection's thread.
+    private func exchange(_ request: RedisRequest, then done: @escaping @Sendable (RedisConnection.Outcome) -> Void) {
+        if let refusal = router.append(request, then: done) { done(.failed(refusal)) }
+    }
+
+    private func replies(in outcome: RedisConnection.Outcome) throws(StoreError) -> [RedisReply] {
         switch outcome {
         case .replies(let replies):
             if let error = replies.lazy.compactMap(\.error).first { throw StoreError(redis: error) }

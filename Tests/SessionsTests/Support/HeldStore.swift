@@ -4,10 +4,13 @@ import Synchronization
 /// A memory store that keeps commits back until a test lets go of them.
 final class HeldStore: SessionStore {
     let inner = MemoryStore()
+    let isShared: Bool
     private let held = Mutex<[Held]>([])
     private let isOpen = Atomic(false)
 
     private typealias Held = (commit: SessionCommit, done: @Sendable (StoreError?) -> Void)
+
+    init(isShared: Bool = false) { self.isShared = isShared }
 
     /// Commits that were asked for and are not done.
     var heldCount: Int { held.withLock { $0.count } }

@@ -29,6 +29,13 @@ final class SharedStore: Sendable {
         /// How often a session was asked for as a whole, and where it stands.
         let loads = Atomic<Int>(0)
         let looks = Atomic<Int>(0)
+        let commits = Atomic<Int>(0)
+
+        /// Looks, loads and commits.
+        var calls: [Int] {
+            [looks.load(ordering: .relaxed), loads.load(ordering: .relaxed), commits.load(ordering: .relaxed)]
+        }
+
         /// Called before each look and each end, and before and after each load.
         let beforeLook = Mutex<(@Sendable () throws(StoreError) -> Void)?>(nil)
         let beforeLoad = Mutex<(@Sendable () async -> Void)?>(nil)
@@ -74,9 +81,17 @@ final class SharedStore: Sendable {
         }
 
         func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+            commits.wrappingAdd(1, ordering: .relaxed)
+            let id = commit.record.id
             hub.inner.commit(commit) { [hub] failure in
-                done(failure)
-                hub.tell(commit.record.id)
+                guard case .conflict = failure else {
+                    done(failure)
+                    return hub.tell(id)
+                }
+                Task {
+                    let newer = try? await hub.inner.load(id)
+                    done(.overtaken { newer })
+                }
             }
         }
 

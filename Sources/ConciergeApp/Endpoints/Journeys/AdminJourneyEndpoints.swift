@@ -9,7 +9,7 @@ struct AdminJourneyEndpoints: Sendable {
     /// The session that the path names.
     let session: @Sendable (HTTPRequest) async throws -> Session
     /// Sends an event to a journey of the session, as a back end.
-    let send: @Sendable (HTTPRequest, Session) throws -> HTTPOutcome
+    let send: SessionFinder.Writer
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
@@ -19,7 +19,7 @@ struct AdminJourneyEndpoints: Sendable {
             }
         }
         routes.on(
-            .post, "/v1/sessions/{session}/journeys/{id}/events", handler: SessionFinder(any: session).handler(send))
+            .post, "/v1/sessions/{session}/journeys/{id}/events", handler: SessionFinder(any: session).writer(send))
         routes.on(.get, "/v1/journeys/census", census)
         routes.on(.post, "/v1/journeys/trial", trial)
     }

@@ -26,7 +26,7 @@ final class JourneyEndpoints: Sendable {
         routes.on(.get, "\(journeys)/{id}", handler: caller.inPath.patientHandler(show))
         routes.on(.put, "\(journeys)/{id}", restart)
         routes.on(.delete, "\(journeys)/{id}", abandon)
-        routes.on(.post, "\(journeys)/{id}/events", handler: caller.inPath.handler(send))
+        routes.on(.post, "\(journeys)/{id}/events", handler: caller.inPath.writer(send))
         routes.on(.post, "\(journeys)/{id}/navigation", navigate)
     }
 
@@ -131,7 +131,9 @@ final class JourneyEndpoints: Sendable {
         return .done
     }
 
-    @Sendable func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+    @Sendable func send(
+        _ request: HTTPRequest, _ session: Session, presenting token: TokenDigest?
+    ) throws -> HTTPOutcome {
         let (event, data, step) = try event(of: request)
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
@@ -139,7 +141,7 @@ final class JourneyEndpoints: Sendable {
         return .deferred { [self] responder in
             session.send(
                 event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
-                withSchemas: includesSchemas, once: response.once,
+                withSchemas: includesSchemas, presenting: token, once: response.once,
                 then: responder.completion { [self] form in
                     do {
                         return try response.of(form.get())

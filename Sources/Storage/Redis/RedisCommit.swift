@@ -1,0 +1,129 @@
+import Sessions
+
+/// A commit on its way. A session has one at a time.
+///
+/// It has a nonce, which the session keeps until the next commit. When the connection is lost before there is a reply,
+/// the nonce tells whether the commit was executed. If not, and nobody else has changed the session, it is sent once
+/// more.
+final class RedisCommit: Sendable {
+    /// What is to be written.
+    struct Content: Sendable {
+        let record: SessionRecord
+        /// `nil` when no session may exist.
+        let replaced: UInt64?
+        /// The tasks that begin with it.
+        let tasks: [StoredTask]
+        let flows: [UsedFlow]
+        /// Whether user, labels and token are as before.
+        var changesServicesOnly = false
+    }
+
+    private let content: Content
+    private let nonce: String
+    /// The last command is the script.
+    private let request: RedisRequest
+    private let store: RedisStore
+    private let done: @Sendable (StoreError?) -> Void
+
+    /// - Parameters:
+    ///   - script: with these arguments behind the nonce and the two revisions.
+    init(
+        _ content: Content, _ script: RedisScript, _ arguments: RedisRequest.Arguments, in store: RedisStore,
+        then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        self.content = content
+        self.store = store
+        self.done = done
+        nonce = store.newNonce()
+        var request = store.index(content, insists: false)
+        request.isRepeatable = false
+        request.needsReplicas = true
+        request.beginStage()
+        var all = RedisRequest.Arguments(
+            .text(nonce), .text(content.replaced.map { String($0) } ?? ""), .text(String(content.record.revision)))
+        all.add(arguments)
+        request.call(script, store.keys.session(content.record.id), all)
+        self.request = request
+    }
+
+    func send() { send(isAgain: false) }
+
+    private func send(isAgain: Bool) {
+        let refusal = store.router.append(request, isBounded: !isAgain) { self.take($0, isAgain: isAgain) }
+        if let refusal { finish(.unavailable(refusal)) }
+    }
+
+    // MARK: On threads of connections
+
+    private func take(_ outcome: RedisConnection.Outcome, isAgain: Bool) {
+        switch outcome {
+        case .failed(let sentence): finish(.unavailable(sentence))
+        case .lost: ask(isAgain: isAgain)
+        case .replies(let replies):
+            var reply = replies.last ?? .none
+            // In a cluster the script is not sent when an index refuses an entry.
+            if case .none = reply { reply = replies.first { $0.error != nil } ?? .none }
+            if let error = reply.error { return finish(StoreError(redis: error)) }
+            switch reply.number ?? reply[0].number {
+            case 1: follow(reply, isIndexed: replies.allSatisfy { $0.error == nil })
+            case 0: finish(.gone)
+            // Its first copy may have come after the question and before the second.
+            case _ where isAgain && reply[1].text == nonce: follow(nil, isIndexed: false)
+            case _ where isAgain: finish(.unavailable(Self.unconfirmed))
+            default: finish(store.overtaken(content.record.id, by: reply[2]))
+            }
+        }
+    }
+
+    /// Asks whether it was executed.
+    private func ask(isAgain: Bool) {
+        var question = RedisRequest()
+        question.call(.confirm, store.keys.session(content.record.id))
+        // What was executed counts when replicas have it.
+        question.needsReplicas = true
+        let refusal = store.router.append(question, isBounded: false) { outcome in
+            guard case .replies(let replies) = outcome, replies[0].error == nil else {
+                return self.finish(.unavailable(Self.unconfirmed))
+            }
+            let (revision, nonce) = (replies[0][0].text.flatMap { UInt64($0) }, replies[0][1].text)
+            if nonce == self.nonce { return self.follow(nil, isIndexed: false) }
+            if revision == self.content.replaced, !isAgain { return self.send(isAgain: true) }
+            let isGone = revision == nil && self.content.replaced != nil
+            self.finish(isGone ? .gone : .unavailable(Self.unconfirmed))
+        }
+        if refusal != nil { finish(.unavailable(Self.unconfirmed)) }
+    }
+
+    /// Writes what has to be there as well before the commit is acknowledged.
+    ///
+    /// - Parameters:
+    ///   - reply: of the script; nil if that is lost.
+    ///   - isIndexed: whether it is certain that indexes have the session. Redis may have had no memory for an entry, and
+    ///     then enough for the script.
+    private func follow(_ reply: RedisReply?, isIndexed: Bool) {
+        store.unindex(content, reply)
+        var request = store.note(content.flows)
+        if !isIndexed { request.add(store.index(content, insists: true)) }
+        guard request.count > 0 else { return finish(nil) }
+        let refusal = store.router.append(request, isBounded: false) { outcome in
+            switch outcome {
+            case .replies(let replies):
+                self.finish(replies.lazy.compactMap(\.error).first.map { StoreError(redis: $0) })
+            case .lost(let sentence), .failed(let sentence): self.finish(.unavailable(sentence))
+            }
+        }
+        if let refusal { finish(.unavailable(refusal)) }
+    }
+
+    private func finish(_ failure: StoreError?) {
+        guard case .gone = failure else { return end(failure) }
+        store.marks.confirm(absenceOf: content.record.id) { self.end($0 ?? failure) }
+    }
+
+    private func end(_ failure: StoreError?) {
+        done(failure)
+        store.gate.leave()
+    }
+
+    private static let unconfirmed = "The connection to Redis was lost before it confirmed a commit."
+}
