@@ -53,8 +53,6 @@ public struct HTTPServerConfiguration: Sendable {
         public var cookies = 32
         /// The body; beyond it 413.
         public var bodyBytes = 1 << 20
-        /// A body that its route reads piece by piece; beyond it 413. It is never in memory as a whole.
-        public var streamedBodyBytes = 1 << 40
         /// All bodies in memory that requests and responses have on their way, those up to 4 KiB apart. At this number
         /// the connections close whose clients are slowest, and while none is slow there is a 503. Each worker has an
         /// equal part.
@@ -86,10 +84,9 @@ public struct HTTPServerConfiguration: Sendable {
     public struct Timeouts: Sendable {
         /// From accepting the connection, or from the request line of a later request, to the end of the head.
         public var header = Duration.seconds(10)
-        /// From the end of the head to the end of the body; for a body in pieces, for each 4 KiB.
+        /// From the end of the head to the end of the body.
         public var body = Duration.seconds(30)
-        /// From the whole request to its response, for handlers that wait; beyond it 504. For bodies in pieces, for
-        /// each piece.
+        /// From the whole request to its response, for handlers that wait; beyond it 504.
         public var handler = Duration.seconds(30)
         /// The same for a request that waits for what others do, see ``HTTPRequest/bePatient()``; for a body of
         /// ``HTTPBodySource/init(ask:end:)``, from one piece to the next.

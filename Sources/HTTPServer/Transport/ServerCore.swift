@@ -65,7 +65,7 @@ final class ServerCore: Sendable {
         if case .path(.found(let route, let parameters)) = finding {
             guard let request = admit(request(raw, method, head, router.match(route, parameters)), on: connection)
             else { return nil }
-            return raw.pointee.body_length < Self.longBody || raw.pointee.continues
+            return raw.pointee.body_length < Self.longBody
                 ? handle(request, on: connection) : handleElsewhere(request, on: connection)
         }
         let decision = router.decide(finding, method)
@@ -113,12 +113,8 @@ final class ServerCore: Sendable {
         }
         return HTTPRequest(
             id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
-            body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
-            awaitsContinue: raw.pointee.awaits_continue,
-            reader: raw.pointee.continues
-                ? HTTPBodyReader(first: raw.pointee.bodyBytes)
-                : raw.pointee.awaits_continue && match.route?.takesPieces == true ? .awaiting : nil,
-            peer: peer, client: client, match: match, receivedAt: raw.pointee.received_at,
+            body: raw.pointee.body_length == 0 ? [] : raw.pointee.bodyBytes,
+            awaitsContinue: raw.pointee.awaits_continue, peer: peer, client: client, match: match, receivedAt: raw.pointee.received_at,
             worker: Int(raw.pointee.worker))
     }
 
@@ -143,14 +139,6 @@ final class ServerCore: Sendable {
         } catch {
             return errors.response(to: error, of: request)
         }
-    }
-
-    /// See `cmhd_callbacks.takes_pieces`.
-    func takesPieces(_ raw: UnsafePointer<cmhd_request>) -> Bool {
-        let method = HTTPMethod(
-            UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
-        guard case .path(.found(let route, let parameters)) = router.find(method, HTTPHead(raw)) else { return false }
-        return router.match(route, parameters).route?.takesPieces ?? false
     }
 
     /// - Returns: see `take`.
@@ -210,7 +198,7 @@ final class ServerCore: Sendable {
 
     /// The response for an error that a handler threw. Status 100 means that the handler needs the body first.
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
-        if request.awaitsContinue, error is HTTPBodyBroken || (error as? HTTPError)?.status == .continue {
+        if request.awaitsContinue, (error as? HTTPError)?.status == .continue {
             return HTTPResponse(.continue)
         }
         return errors.response(to: error, of: request)
