@@ -124,7 +124,8 @@ package actor Application {
         let adminServer: HTTPServer
         do {
             adminServer = try HTTPServer(
-                router: adminRoutes.router, configuration: .adminListener(
+                router: adminRoutes.router,
+                configuration: .adminListener(
                     configuration, largestImport: sessions.largestImport, tls: tls?.adminListener),
                 errors: ProblemRenderer(log: log, counts: problems),
                 observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 1))

@@ -196,7 +196,10 @@ extension ConfigurationKey {
             "Most bytes of the request line and all header fields together."),
         .init("limits.query_arguments", .integer(1...256), \.limits.queryArguments, "Most arguments of a query."),
         .init("limits.cookies", .integer(1...256), \.limits.cookies, "Most cookies of a request."),
-        .init("limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes, "Longest request body."),
+        .init(
+            "limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes,
+            "Longest request body of the public listener. The admin listener accepts 1 MiB, and any session that it exports."
+        ),
         .init(
             "limits.document_bytes", .bytes(1...67_108_864), \.limits.documentBytes,
             "Largest state of a service, if `limits.body_bytes` is not less. All journeys of a session together may have "

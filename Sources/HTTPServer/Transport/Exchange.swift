@@ -37,10 +37,10 @@ final class Exchange: @unchecked Sendable {
         return state.withLock { $0.leave() }
     }
 
-    /// The same for a handler that may take long, which runs on another thread.
-    func start(on lane: LongWork.Lane, _ work: @escaping @Sendable () throws -> HTTPOutcome) {
+    /// The same for a handler that may take long, which runs on a thread of Swift's pool.
+    func startBeside(_ work: @escaping @Sendable () throws -> HTTPOutcome) {
         _ = state.withLock { $0.leave() }
-        task = Task(executorPreference: lane) { [self] in
+        task = Task.detached { [self] in
             // The deadline may have passed while it waited for its turn, or the client has gone.
             if !Task.isCancelled { await follow(work) }
         }

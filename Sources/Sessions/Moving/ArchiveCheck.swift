@@ -9,7 +9,8 @@ package struct NotAnArchive: Error, Sendable {
 package struct ArchiveCheck {
     package enum Line {
         case header, end
-        case process(JSONDocument), session(JSONDocument)
+        case process(JSONDocument)
+        case session(JSONDocument)
     }
 
     private var hasHeader = false

@@ -16,7 +16,7 @@ struct MovingCommandTests {
     /// An archive of several requests, in a file.
     private static func withArchive(
         of sessions: Int = 400, changing: (inout [[UInt8]]) -> Void = { _ in },
-        _ body: (_ file: String, _ folder: String) async throws -> Void
+        _ body: (_ file: String, _ folder: String, _ text: String) async throws -> Void
     ) async throws {
         var archive = TestArchive()
         let text = String(repeating: "a", count: 5_000)
@@ -25,13 +25,13 @@ struct MovingCommandTests {
         changing(&lines)
         let joined = String(decoding: lines.joined(), as: UTF8.self)
         try await withFolder(["sessions.ndjson": joined]) { _, folder in
-            try await body("\(folder)/sessions.ndjson", folder)
+            try await body("\(folder)/sessions.ndjson", folder, joined)
         }
     }
 
     @Test("bring everything from one server to another, in one archive of several requests")
     func thereAndBack() async throws {
-        try await Self.withArchive { file, folder in
+        try await Self.withArchive { file, folder, text in
             try await withApplication { app in
                 let imported = try await Self.run(["import", file], on: app)
                 let report = try JSONDocument(parsing: imported.output)
@@ -49,9 +49,8 @@ struct MovingCommandTests {
                 let tried = try await Self.run(["import", file, "--replace", "--dry-run"], on: app)
                 #expect(try JSONDocument(parsing: tried.output)[member: "replaced"]?.int == 400)
                 // One request has no room for it.
-                let lines = try ShippedFiles.text(file)
                 let whole = try await app.admin().send(
-                    "POST", "/v1/imports", json: lines + lines, fields: [("Content-Type", "application/x-ndjson")])
+                    "POST", "/v1/imports", json: text + text, fields: [("Content-Type", "application/x-ndjson")])
                 #expect(whole.status == 413 && whole.text.contains("`concierge import`"), "\(whole.text)")
             }
         }
@@ -64,7 +63,7 @@ struct MovingCommandTests {
         store.before { call throws(StoreError) in
             if call == .create, room.wrappingSubtract(1, ordering: .relaxed).oldValue <= 0 { throw .full("no room") }
         }
-        try await Self.withArchive { file, _ in
+        try await Self.withArchive { file, _, _ in
             try await withApplication(store: store) { app in
                 let stopped = try await Self.run(["import", file], on: app)
                 #expect(stopped.status == 1)
@@ -80,22 +79,22 @@ struct MovingCommandTests {
         }
     }
 
-    private static let damages: [(what: String, change: @Sendable (inout [[UInt8]]) -> Void, imported: Int, line: Int)] =
-        [
-            ("a changed line", { $0[300][40] ^= 1 }, 399, 301), ("a missing line", { $0.remove(at: 300) }, 399, 401),
-            ("no end", { $0.removeLast() }, 400, 401), ("lines in another order", { $0.swapAt(10, 390) }, 400, 402),
-        ]
+    /// What is done to the lines, how many are imported, and the first line with an error.
+    private static let damages: [(change: @Sendable (inout [[UInt8]]) -> Void, imported: Int, line: Int)] = [
+        ({ $0[300][40] ^= 1 }, 399, 301), ({ $0.remove(at: 300) }, 399, 401), ({ $0.removeLast() }, 400, 401),
+        ({ $0.swapAt(10, 390) }, 400, 402),
+    ]
 
-    @Test("what is wrong with the archive is told by its line, whatever request that was in", arguments: damages.indices)
+    @Test("what is wrong with the archive is told by its line, whatever request it is in", arguments: damages.indices)
     func damaged(index: Int) async throws {
         let damage = Self.damages[index]
-        try await Self.withArchive(changing: damage.change) { file, _ in
+        try await Self.withArchive(changing: damage.change) { file, _, _ in
             try await withApplication { app in
                 let run = try await Self.run(["import", file], on: app)
                 let report = try JSONDocument(parsing: run.output)
-                #expect(run.status == 1 && report[member: "complete"]?.bool == false, "\(damage.what): \(run)")
+                #expect(run.status == 1 && report[member: "complete"]?.bool == false, "\(run)")
                 #expect(report[member: "imported"]?.int == damage.imported)
-                #expect(report[member: "errors"]?[0]?[member: "line"]?.int == damage.line, "\(damage.what): \(run.output)")
+                #expect(report[member: "errors"]?[0]?[member: "line"]?.int == damage.line, "\(run)")
             }
         }
     }
