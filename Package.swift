@@ -133,7 +133,8 @@ let package = Package(
             ],
             exclude: ["Fixtures"]),
         .testTarget(
-            name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness", "Support"]),
+            name: "SessionsTests",
+            dependencies: ["Sessions", "Navigation", "SeededRandomness", "Support", "Threads"]),
         .testTarget(
             name: "ConciergeAppTests",
             dependencies: ["ConciergeApp", "CDeflate", "JSONDocument", "Support", "HTTPTestClient"]),

@@ -14,7 +14,7 @@ from server import Failed, on_core
 MIB = 1024 * 1024
 DEADLINE = 10  # seconds, of every phase
 BODY = 1_000_000
-SETTINGS = ["limits.document_bytes=1MiB", *(f"timeouts.{phase}={DEADLINE}s" for phase in ("header", "body", "write", "idle"))]
+SETTINGS = ["limits.body_bytes=1MiB", "limits.document_bytes=1MiB", *(f"timeouts.{phase}={DEADLINE}s" for phase in ("header", "body", "write", "idle"))]
 
 
 def row_slow(bench):

@@ -206,10 +206,6 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         return after_asking(c);
     }
     case STEP_BODY:
-        if (*data_size > 0 && c->takes_pieces) {
-            cmhd_describe(c, method, version, &request);
-            return cmhd_on_first_piece(c, &request, data, *data_size);
-        }
         if (*data_size > 0) {
             cmhd_refusal refusal = collect(c, data, *data_size);
             *data_size = 0;
@@ -219,7 +215,6 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         }
         cmhd_describe(c, method, version, &request);
         return hand_over(c, &request);
-    case STEP_PIECES: return cmhd_on_pieces(c, data, data_size);
     case STEP_WAITING: {
         void *exchange = c->exchange;
         c->exchange = NULL;
@@ -251,7 +246,7 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     }
     forget_body(c);
     cmhd_release_buffer(c);
-    cmhd_forget_pieces(c);
+    cmhd_forget_stream(c);
     // The library moves the rest of what was read, which belongs to the next request.
     c->chunks.step = CHUNKS_UNWATCHED;
     c->read_end = NULL;

@@ -278,16 +278,12 @@ static bool needs_no_body(const cmhd_connection *c, const cmhd_request *request)
            (c->method_length == 4 && memcmp(request->head, "HEAD", 4) == 0);
 }
 
-/// The most bytes of the body. For a body in pieces the caller sets the limit. A GET may wait for a minute, and would
-/// keep a large one as long.
+/// The most bytes of the body. A GET may wait for a minute, and would keep a large one as long.
 static cmhd_refusal limit_body(cmhd_connection *c, cmhd_request *request) {
     const cmhd_server *server = c->worker->server;
     c->body_limit = server->options.body_bytes;
     if (c->expects_body && c->body_limit > CMHD_SMALL_BODY && needs_no_body(c, request))
         c->body_limit = CMHD_SMALL_BODY;
-    c->takes_pieces = c->expects_body && server->options.streams_bodies &&
-                      server->callbacks.takes_pieces(server->callbacks.context, request);
-    if (c->takes_pieces) c->body_limit = server->options.streamed_body_bytes;
     return c->content_length > c->body_limit ? CMHD_REFUSAL_BODY_TOO_LARGE : CMHD_REFUSAL_NONE;
 }
 

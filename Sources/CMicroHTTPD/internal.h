@@ -32,7 +32,7 @@ typedef enum {
 } phase;
 
 /// What the next call of the access handler means.
-typedef enum { STEP_HEAD, STEP_ASKING, STEP_BODY, STEP_PIECES, STEP_WAITING, STEP_ANSWERED } step;
+typedef enum { STEP_HEAD, STEP_ASKING, STEP_BODY, STEP_WAITING, STEP_ANSWERED } step;
 
 typedef cmhd_worker worker;
 
@@ -82,14 +82,7 @@ struct cmhd_connection {
     bool held;                      ///< it waits for its exchange without being suspended, see `hold`
     unsigned held_looks;            ///< how often it was looked at since
     atomic_bool is_parked;          ///< until it is released; otherwise `cmhd_resume` resumes it
-
-    // Bodies in pieces, see stream.c.
-    bool takes_pieces;
-    size_t unreturned;              ///< bytes of the piece that the caller has and the library was not told of
-    uint64_t streamed;              ///< bytes of all pieces so far
-    size_t progress;                ///< bytes that came in `waited`
-    int64_t waited;                 ///< milliseconds for which pieces were waited for
-    void *stream;                   ///< the caller's, until it is released
+    void *stream;                   ///< the caller's, until it is released; see stream.c
 };
 
 typedef struct {
@@ -290,13 +283,10 @@ void cmhd_forget_connection(const cmhd_connection *connection);
 void cmhd_wait(cmhd_connection *connection);
 /// Ends the parking of the connection.
 void cmhd_let_go(cmhd_connection *connection);
-/// The access handler for a body in pieces; see stream.c.
-enum MHD_Result cmhd_on_first_piece(cmhd_connection *connection, cmhd_request *request, const char *data, size_t size);
-enum MHD_Result cmhd_on_pieces(cmhd_connection *connection, const char *data, size_t *size);
 /// The library calls it for the next bytes of a streamed response.
 ssize_t cmhd_on_room(void *connection, uint64_t position, char *buffer, size_t room);
 /// The request has ended.
-void cmhd_forget_pieces(cmhd_connection *connection);
+void cmhd_forget_stream(cmhd_connection *connection);
 
 /// Looks at bytes that have just been read from the connection's socket.
 cmhd_refusal cmhd_note_read(cmhd_connection *connection, char *bytes, size_t length);

@@ -45,7 +45,7 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
 void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {
     cmhd_request request = {0};
     // A request that was refused before its head was complete has nothing to show.
-    if (c->step == STEP_BODY || c->step == STEP_PIECES)
+    if (c->step == STEP_BODY)
         cmhd_describe(c, method_of(c), c->target + c->target_length + 1, &request);
     c->refusal = refusal;
     cmhd_write_refusal(c, &request);

@@ -79,7 +79,7 @@ static cmhd_refusal refusal_of(const cmhd_connection *c, unsigned status) {
     case 505: return CMHD_REFUSAL_VERSION;
     default: return CMHD_REFUSAL_NONE;
     }
-    if (c->step == STEP_BODY || c->step == STEP_PIECES) return CMHD_REFUSAL_CHUNKS;
+    if (c->step == STEP_BODY) return CMHD_REFUSAL_CHUNKS;
     if (c->target == NULL) return CMHD_REFUSAL_REQUEST_LINE;
     if (cmhd_header_size(c->mhd) == 0) return CMHD_REFUSAL_LAYOUT;
     // The head was read to its end, so the library refuses Host or the body's length.

@@ -2,17 +2,20 @@
 #include "CThreads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// SCHED_FLAG_KEEP_POLICY: who started the process may have set one (chrt(1)). With a real-time policy, which has no
-// niceness, the call fails.
-enum { keep_policy = 8 };
+// SCHED_FLAG_RESET_ON_FORK: a thread that the calling one starts has the usual slice again. The threads of a pool are
+// started by whoever has work for it first.
+enum { reset_on_fork = 1 };
 
 void cthreads_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-void cthreads_share_processor(int niceness, uint64_t slice) {
+void cthreads_set_slice(uint64_t slice) {
+    // Who started the process may have chosen another policy (chrt(1)), which stays.
+    if (sched_getscheduler(0) != SCHED_OTHER) return;
     struct {
         uint32_t size, policy;
         uint64_t flags;
@@ -20,11 +23,8 @@ void cthreads_share_processor(int niceness, uint64_t slice) {
         uint32_t priority;
         uint64_t slice, deadline, period;
     } wanted = {
-        .size = sizeof wanted, .flags = keep_policy, .slice = slice,
-        // The main thread's is the process'. Its own one a thread may have from another that called this.
-        .nice = getpriority(PRIO_PROCESS, getpid()) + niceness,
+        .size = sizeof wanted, .policy = SCHED_OTHER, .flags = reset_on_fork, .nice = getpriority(PRIO_PROCESS, 0),
+        .slice = slice,
     };
-    // A filter of system calls may know this one alone, which is for the thread as well (setpriority(2), "C
-    // library/kernel differences").
-    if (syscall(SYS_sched_setattr, 0, &wanted, 0) != 0) setpriority(PRIO_PROCESS, 0, wanted.nice);
+    syscall(SYS_sched_setattr, 0, &wanted, 0);
 }

@@ -59,7 +59,6 @@ public final class HTTPServer: @unchecked Sendable {
             options.host = host
             // The server keeps a reference of its own.
             options.tls = configuration.tls?.pointer
-            options.streams_bodies = router.takesPieces
             return cmhd_server_start(&options, &callbacks, &message, message.count)
         }
         guard let started else {
@@ -183,19 +182,6 @@ public final class HTTPServer: @unchecked Sendable {
                 let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
                 return core.trustedProxies?.contains(PeerAddress(peer)) ?? false
             },
-            takes_pieces: { context, request in
-                guard let context, let request else { return false }
-                return Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.takesPieces(request) }
-            },
-            wants_piece: { _, exchange in
-                guard let exchange else { return false }
-                return Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue().runsForPiece()
-            },
-            piece: { _, exchange, bytes, length in
-                guard let exchange else { return }
-                Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
-                    .pieceCame(Array(UnsafeBufferPointer(start: bytes, count: length)))
-            },
             produce: { _, stream, room, size in
                 guard let stream else { return Int(CMHD_PRODUCE_BROKEN) }
                 return Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue()
@@ -258,7 +244,6 @@ extension HTTPServerConfiguration {
             fields: UInt32(clamping: limits.fields), arguments: UInt32(clamping: limits.queryArguments),
             cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,
             buffer_bytes: limits.bufferBytes,
-            streams_bodies: false, streamed_body_bytes: UInt64(clamping: limits.streamedBodyBytes),
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
             handler_timeout: timeouts.handler.milliseconds32, patient_timeout: timeouts.patient.milliseconds32,
             write_timeout: timeouts.write.milliseconds32,

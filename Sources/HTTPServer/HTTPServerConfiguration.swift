@@ -53,8 +53,6 @@ public struct HTTPServerConfiguration: Sendable {
         public var cookies = 32
         /// The body; beyond it 413.
         public var bodyBytes = 1 << 20
-        /// A body that its route reads piece by piece; beyond it 413. It is never in memory as a whole.
-        public var streamedBodyBytes = 1 << 40
         /// Memory for bodies over 4 KiB, shared equally by the workers. When it is full, the slowest clients are
         /// disconnected; if none is slow, a request gets 503.
         public var bufferBytes = 256 << 20
@@ -85,10 +83,9 @@ public struct HTTPServerConfiguration: Sendable {
     public struct Timeouts: Sendable {
         /// From accepting the connection, or from the request line of a later request, to the end of the head.
         public var header = Duration.seconds(10)
-        /// From the end of the head to the end of the body; for a body in pieces, for each 4 KiB.
+        /// From the end of the head to the end of the body.
         public var body = Duration.seconds(30)
-        /// From the whole request to its response, for handlers that wait; beyond it 504. For bodies in pieces, for
-        /// each piece.
+        /// From the whole request to its response, for handlers that wait; beyond it 504.
         public var handler = Duration.seconds(30)
         /// The same for a request that waits for what others do, see ``HTTPRequest/bePatient()``; for a body of
         /// ``HTTPBodySource/init(ask:end:)``, from one piece to the next.

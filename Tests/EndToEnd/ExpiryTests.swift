@@ -23,28 +23,6 @@ struct ExpiryTests {
         }
     }
 
-    @Test("the absolute end never moves, however much the session is used")
-    func absolute() async throws {
-        let clock = SteeredClock()
-        try await withApplication(clock: clock) { configuration in
-            configuration.sessionIdleTimeout = .seconds(60)
-            configuration.sessionLifetime = .seconds(150)
-        } _: { app in
-            let client = try await app.newSession().client
-            let first = try await client.get(Paths.current)
-            for _ in 0..<3 {
-                clock.advance(.milliseconds(49_999))
-                let now = try await client.get(Paths.current)
-                #expect(now.status == 200)
-                #expect(now[member: "expires_at"] == first[member: "expires_at"])
-            }
-            let last = try await client.get(Paths.current)
-            #expect(last[member: "idle_expires_at"] == last[member: "expires_at"], "never later than the end")
-            clock.advance(.milliseconds(3))
-            #expect(try await client.get(Paths.current).status == 401)
-        }
-    }
-
     @Test(
         "with a store on disk what has expired is refused at once, and kept for an hour; a new start makes no difference"
     )

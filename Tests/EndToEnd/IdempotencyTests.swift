@@ -166,63 +166,6 @@ struct IdempotencyTests {
         }
     }
 
-    @Test("while the first is still being worked on the second is 409")
-    func inProgress() async throws {
-        let store = SteeredStore()
-        let arrived = Event()
-        let release = Event()
-        try await withApplication(store: store) { app in
-            let client = try await app.newSession().client
-            store.before { call in
-                guard call == .commit else { return }
-                arrived.happen()
-                await release.wait()
-            }
-            let body = #"{"operations":[{"op":"patch","service":"profile","value":{"name":"Ada"}}]}"#
-            async let first = client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
-            await arrived.wait()
-            let second = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
-            release.happen()
-            #expect(second.status == 409)
-            #expect(second.code == "request_in_progress")
-            #expect(second["Retry-After"] != nil)
-            #expect(try await first.status == 200)
-            let third = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
-            #expect(third.status == 200)
-            #expect(third["Idempotency-Replayed"] == "true")
-        }
-    }
-
-    @Test("what failed was not done, so that sending it again does it")
-    func failuresAreNotKept() async throws {
-        let store = SteeredStore()
-        try await withApplication(store: store) { app in
-            let client = try await app.newSession().client
-            let body = #"{"operations":[{"op":"patch","service":"profile","value":{"name":"Ada"}}]}"#
-            store.before { (_) throws(StoreError) in throw .unavailable("gone") }
-            let failed = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
-            #expect(failed.status == 503)
-            store.before(nil)
-            let done = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
-            #expect(done.status == 200)
-            #expect(done["Idempotency-Replayed"] == nil)
-        }
-    }
-
-    @Test("the same key of another caller is another key")
-    func otherCaller() async throws {
-        try await withApplication { app in
-            let body = #"{"operations":[{"op":"patch","service":"profile","value":{"name":"Ada"}}]}"#
-            for _ in 0..<2 {
-                let client = try await app.newSession().client
-                let answer = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
-                #expect(answer.status == 200)
-                #expect(answer["Idempotency-Replayed"] == nil)
-                #expect(try await client.get(Paths.profile)[member: "name"] == "Ada")
-            }
-        }
-    }
-
     @Test(
         "behind one proxy the same key of two clients is two keys: nobody gets another one's token",
         arguments: ["X-Forwarded-For", "Forwarded", "X-Real-IP", "User-Agent", "Accept-Language", "Origin"])
@@ -256,38 +199,6 @@ struct IdempotencyTests {
             #expect(dead.status == 401)
             #expect(!dead.text.contains("cg_"))
             #expect(dead["Idempotency-Replayed"] == nil)
-        }
-    }
-
-    @Test("after 24 hours the key is forgotten")
-    func forgotten() async throws {
-        let clock = SteeredClock()
-        try await withApplication(clock: clock) {
-            // The token that is replayed has to be valid.
-            $0.sessionIdleTimeout = .seconds(48 * 3600)
-            $0.sessionLifetime = .seconds(48 * 3600)
-        } _: { app in
-            let fields = [Self.key("a-key-of-random-letters")]
-            let first = try await app.client().send("POST", Paths.sessions, fields: fields)
-            clock.advance(.seconds(24 * 3600) - .milliseconds(1))
-            let replay = try await app.client().send("POST", Paths.sessions, fields: fields)
-            #expect(replay.body == first.body)
-            clock.advance(.milliseconds(1))
-            let fresh = try await app.client().send("POST", Paths.sessions, fields: fields)
-            #expect(fresh.status == 201)
-            #expect(fresh["Idempotency-Replayed"] == nil)
-            #expect(fresh.body != first.body)
-        }
-    }
-
-    @Test("a malformed key is 400", arguments: ["", "\"", "a b", "a,b", "\"a", String(repeating: "k", count: 256)])
-    func malformed(value: String) async throws {
-        try await withApplication { app in
-            let answer = try await app.client().send("POST", Paths.sessions, fields: [Self.key(value)])
-            #expect(answer.status == 400)
-            #expect(answer.code == "invalid_idempotency_key")
-            let twice = try await app.client().send("POST", Paths.sessions, fields: [Self.key("a"), Self.key("a")])
-            #expect(twice.status == 400)
         }
     }
 

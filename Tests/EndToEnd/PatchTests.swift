@@ -18,32 +18,14 @@ struct PatchTests {
         }
     }
 
-    @Test(
-        "the fifteen rows of RFC 7396, appendix A",
-        arguments: [
-            (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
-            (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
-            (#"{"a":"b"}"#, #"{"a":null}"#, #"{}"#),
-            (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
-            (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#),
-            (#"{"a":"c"}"#, #"{"a":["b"]}"#, #"{"a":["b"]}"#),
-            (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
-            (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#),
-            (#"["a","b"]"#, #"["c","d"]"#, #"["c","d"]"#),
-            (#"{"a":"b"}"#, #"["c"]"#, #"["c"]"#),
-            (#"{"a":"foo"}"#, #"null"#, #"null"#),
-            (#"{"a":"foo"}"#, #""bar""#, #""bar""#),
-            (#"{"e":null}"#, #"{"a":1}"#, #"{"a":1,"e":null}"#),
-            (#"[1,2]"#, #"{"a":"b","c":null}"#, #"{"a":"b"}"#),
-            (#"{}"#, #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
-        ])
-    func merges(state: String, patch: String, result: String) async throws {
-        try await Self.withState(state) { client, path in
-            let answer = try await client.patch(path, patch)
+    @Test("a merge patch is applied, and its result is what is read then")
+    func merges() async throws {
+        try await Self.withState(#"{"a":{"b":"c"},"d":1}"#) { client, path in
+            let answer = try await client.patch(path, #"{"a":{"b":"d","c":null},"d":null}"#)
             #expect(answer.status == 200)
-            #expect(answer.text == result)
+            #expect(answer.text == #"{"a":{"b":"d"}}"#)
             let read = try await client.get(path)
-            #expect(read.text == result)
+            #expect(read.text == answer.text)
             #expect(read["ETag"] == answer["ETag"])
         }
     }
@@ -59,63 +41,23 @@ struct PatchTests {
         var testDescription: String { name }
     }
 
-    /// RFC 6902, appendix A.
+    /// RFC 6902, appendix A: one that is applied, and one for each way to be refused.
     static let examples = [
         Example(
             name: "A.1 adding an object member", state: #"{"foo":"bar"}"#,
             patch: #"[{"op":"add","path":"/baz","value":"qux"}]"#, result: #"{"baz":"qux","foo":"bar"}"#),
         Example(
-            name: "A.2 adding an array element", state: #"{"foo":["bar","baz"]}"#,
-            patch: #"[{"op":"add","path":"/foo/1","value":"qux"}]"#, result: #"{"foo":["bar","qux","baz"]}"#),
-        Example(
-            name: "A.3 removing an object member", state: #"{"baz":"qux","foo":"bar"}"#,
-            patch: #"[{"op":"remove","path":"/baz"}]"#, result: #"{"foo":"bar"}"#),
-        Example(
-            name: "A.4 removing an array element", state: #"{"foo":["bar","qux","baz"]}"#,
-            patch: #"[{"op":"remove","path":"/foo/1"}]"#, result: #"{"foo":["bar","baz"]}"#),
-        Example(
-            name: "A.5 replacing a value", state: #"{"baz":"qux","foo":"bar"}"#,
-            patch: #"[{"op":"replace","path":"/baz","value":"boo"}]"#, result: #"{"baz":"boo","foo":"bar"}"#),
-        Example(
-            name: "A.6 moving a value", state: #"{"foo":{"bar":"baz","waldo":"fred"},"qux":{"corge":"grault"}}"#,
-            patch: #"[{"op":"move","from":"/foo/waldo","path":"/qux/thud"}]"#,
-            result: #"{"foo":{"bar":"baz"},"qux":{"corge":"grault","thud":"fred"}}"#),
-        Example(
-            name: "A.7 moving an array element", state: #"{"foo":["all","grass","cows","eat"]}"#,
-            patch: #"[{"op":"move","from":"/foo/1","path":"/foo/3"}]"#,
-            result: #"{"foo":["all","cows","eat","grass"]}"#),
-        Example(
-            name: "A.8 testing a value: success", state: #"{"baz":"qux","foo":["a",2,"c"]}"#,
-            patch: #"[{"op":"test","path":"/baz","value":"qux"},{"op":"test","path":"/foo/1","value":2}]"#,
-            result: #"{"baz":"qux","foo":["a",2,"c"]}"#),
-        Example(
             name: "A.9 testing a value: error", state: #"{"baz":"qux"}"#,
             patch: #"[{"op":"test","path":"/baz","value":"bar"}]"#, status: 409),
-        Example(
-            name: "A.10 adding a nested member object", state: #"{"foo":"bar"}"#,
-            patch: #"[{"op":"add","path":"/child","value":{"grandchild":{}}}]"#,
-            result: #"{"child":{"grandchild":{}},"foo":"bar"}"#),
-        Example(
-            name: "A.11 ignoring unrecognised elements", state: #"{"foo":"bar"}"#,
-            patch: #"[{"op":"add","path":"/baz","value":"qux","xyz":123}]"#, result: #"{"baz":"qux","foo":"bar"}"#),
         Example(
             name: "A.12 adding to a nonexistent target", state: #"{"foo":"bar"}"#,
             patch: #"[{"op":"add","path":"/baz/bat","value":"qux"}]"#, status: 409),
         Example(
             name: "A.13 invalid JSON Patch document", state: #"{"foo":"bar"}"#,
             patch: #"[{"op":"add","path":"/baz","value":"qux","op":"remove"}]"#, status: 400),
-        Example(
-            name: "A.14 escape ordering", state: #"{"/":9,"~1":10}"#,
-            patch: #"[{"op":"test","path":"/~01","value":10}]"#, result: #"{"/":9,"~1":10}"#),
-        Example(
-            name: "A.15 comparing strings and numbers", state: #"{"/":9,"~1":10}"#,
-            patch: #"[{"op":"test","path":"/~01","value":"10"}]"#, status: 409),
-        Example(
-            name: "A.16 adding an array value", state: #"{"foo":["bar"]}"#,
-            patch: #"[{"op":"add","path":"/foo/-","value":["abc","def"]}]"#, result: #"{"foo":["bar",["abc","def"]]}"#),
     ]
 
-    @Test("the examples of RFC 6902, appendix A", arguments: examples)
+    @Test("a JSON Patch is applied as a whole, or refused", arguments: examples)
     func patches(_ example: Example) async throws {
         try await Self.withState(example.state) { client, path in
             let before = try await client.get(path)

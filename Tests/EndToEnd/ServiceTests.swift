@@ -95,22 +95,6 @@ struct ServiceTests {
         }
     }
 
-    @Test("two registrations of one kind are two instances")
-    func independent() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            let written = try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
-            #expect(written.status == 200)
-            let other = try await client.get(Paths.service("temporary-profile"))
-            #expect(try other.json == defaultProfile)
-            #expect(other["ETag"] == "\"0\"")
-            try await client.patch(Paths.service("temporary-profile"), #"{"name":"Grace"}"#)
-            #expect(try await client.get(Paths.profile)[member: "name"] == "Ada")
-            try await client.send("DELETE", Paths.profile)
-            #expect(try await client.get(Paths.service("temporary-profile"))[member: "name"] == "Grace")
-        }
-    }
-
     @Test("PUT replaces the state, PATCH changes it; both show it with its new ETag")
     func writes() async throws {
         try await withApplication { app in
@@ -299,28 +283,6 @@ struct ServiceTests {
             #expect(try await client.send("DELETE", Paths.services).status == 204)
             let items = try await client.get(Paths.services).items
             #expect(items.allSatisfy { $0[string: "status"] == "registered" && $0[string: "etag"] == "\"0\"" })
-        }
-    }
-
-    @Test("an ETag never comes back, also not after remove or clear")
-    func noReuse() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
-            let client = try await app.newSession().client
-            var seen: Set<String> = []
-            for round in 0..<4 {
-                let put = try await client.send("PUT", Paths.service("notes"), json: #"{"round":\#(round)}"#)
-                #expect(seen.insert(try #require(put["ETag"])).inserted)
-                if round % 2 == 0 {
-                    let cleared = try await client.send("DELETE", Paths.service("notes") + "/state")
-                    #expect(seen.insert(try #require(cleared["ETag"])).inserted)
-                } else {
-                    let removed = try await client.send("DELETE", Paths.service("notes"))
-                    #expect(removed["ETag"] == "\"0\"")
-                }
-            }
-            let same = try await client.send("PUT", Paths.service("notes"), json: "{}")
-            let again = try await client.send("PUT", Paths.service("notes"), json: "{}")
-            #expect(same["ETag"] != again["ETag"], "a write is a write, also of the same")
         }
     }
 

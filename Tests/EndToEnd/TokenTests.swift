@@ -164,22 +164,4 @@ struct TokenTests {
             #expect(try await app.client().with(token: fresh).get(Paths.current).status == 200)
         }
     }
-
-    @Test("rotation keeps the session's services, and each token but the last gives way")
-    func rotatedTwice() async throws {
-        try await withApplication { configuration in
-            configuration.rotationGrace = .zero
-        } _: { app in
-            let first = try await app.newSession()
-            try await first.client.patch(Paths.profile, #"{"name":"Ada"}"#)
-            var client = first.client
-            for _ in 0..<3 {
-                let token = try #require(try await client.send("POST", Paths.tokens)[member: "token"]?.string)
-                client = app.client().with(token: token)
-            }
-            #expect(try await client.get(Paths.profile)[member: "name"]?.string == "Ada")
-            #expect(try await first.client.get(Paths.profile).status == 401)
-            #expect(try await client.get(Paths.profile).status == 401)
-        }
-    }
 }

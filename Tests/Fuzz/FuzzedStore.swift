@@ -19,10 +19,7 @@ enum FuzzedStore {
             catalog: Shipped.services, store: MemoryStore(), journeys: JourneySettings(engine: Shipped.engine))
         var work = SessionImport(into: sessions)
         do {
-            for start in stride(from: 0, to: archive.count, by: 500) {
-                try await work.take(Array(archive[start..<min(start + 500, archive.count)]))
-            }
-            try await work.finish()
+            try await work.take(archive)
         } catch {}
         await exportAgain(sessions)
         return work.report
@@ -33,8 +30,9 @@ enum FuzzedStore {
         let export = SessionExport(of: sessions, program: "fuzz", after: nil)
         var work = SessionImport(into: sessions, conflict: .replace)
         do {
-            while let piece = try await export.next() { try await work.take(piece) }
-            try await work.finish()
+            var archive: [UInt8] = []
+            while let piece = try await export.next() { archive += piece }
+            try await work.take(archive)
         } catch {
             fatalError("an export is not taken in: \(error)")
         }

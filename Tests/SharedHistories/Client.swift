@@ -190,7 +190,7 @@ struct Client {
             case .preconditionFailed(_, let current):
                 subject.chain.refused(write)
                 if let tag = seen[subject.id]?.tag { subject.chain.refusedCondition(on: tag, current: current) }
-            case .contention, .overloaded: subject.chain.refused(write)
+            case .contention: subject.chain.refused(write)
             case .unauthenticated:
                 subject.chain.refused(write)
                 subject.chain.sawEnd(start)

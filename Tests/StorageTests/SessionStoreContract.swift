@@ -434,7 +434,6 @@ import Testing
             #expect(try await sessions.end(here))
             var work = SessionImport(into: sessions)
             try await work.take(archive)
-            try await work.finish()
             #expect(work.report.imported == 1 && work.report.isComplete)
             let back = try #require(try await sessions.session(session.id))
             steps.append(try await step(back))

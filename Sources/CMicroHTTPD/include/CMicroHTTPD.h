@@ -8,8 +8,7 @@
 /// A request is collected as a whole, under the limits, then handed over once. A request that violates the framing
 /// rules of RFC 9112 is handed over as a refusal, and its connection closes after the response.
 ///
-/// A caller can also take a body piece by piece. The connection is suspended between the pieces, so that TCP slows the
-/// client down. A response's body can be produced piece by piece in the same way. See stream.c.
+/// A response's body can be produced piece by piece, see stream.c.
 #ifndef CMICROHTTPD_H
 #define CMICROHTTPD_H
 
@@ -130,7 +129,6 @@ typedef struct {
     uint32_t present;           ///< a bit for each well-known name that there is, by `cmhd_field_name`
     const uint8_t *body;
     size_t body_length;
-    bool continues;             ///< `body` is only the first piece of it: the rest comes through `piece`
     bool awaits_continue;       ///< the client sends its body only after a 100: respond, or call `cmhd_continue`
     const struct sockaddr *peer;
     uint64_t received_at;       ///< when its worker turned to it, in nanoseconds of CLOCK_MONOTONIC
@@ -202,17 +200,8 @@ typedef struct {
     /// Whether connections from this address begin with a header of the PROXY protocol. NULL when none do.
     bool (*announces)(void *context, const struct sockaddr *peer);
 
-    // Bodies in pieces.
+    // Responses in pieces.
 
-    /// Whether the caller takes the body of this request piece by piece. Only the head is there. Called when
-    /// `cmhd_options.streams_bodies`, for requests with a body.
-    bool (*takes_pieces)(void *context, const cmhd_request *request);
-    /// The connection, which was suspended, runs again. Returns true when the next piece is wanted; false when the
-    /// response came before the end of the body, and `resumed` is called for it.
-    bool (*wants_piece)(void *context, void *exchange);
-    /// The next piece, or the end of the body when `length` is 0. Then the connection is suspended and `suspended` is
-    /// called.
-    void (*piece)(void *context, void *exchange, const uint8_t *bytes, size_t length);
     /// Writes at most `room` bytes of a response's body and returns how many, or CMHD_PRODUCE_…. After
     /// CMHD_PRODUCE_LATER the connection is suspended and `stream_suspended` is called, which is for a stream what
     /// `suspended` is for an exchange.
@@ -242,8 +231,6 @@ typedef struct {
     uint32_t target_bytes, head_bytes, fields, arguments, cookies;
     size_t body_bytes;
     size_t buffer_bytes;        ///< of all bodies above CMHD_SMALL_BODY that are in memory, see `cmhd_reserve`
-    bool streams_bodies;        ///< whether there are requests whose bodies are wanted piece by piece
-    uint64_t streamed_body_bytes;   ///< of such a body, instead of `body_bytes`
     uint32_t header_timeout;    ///< from the first byte of the connection, or the request line, to the blank line
     uint32_t body_timeout;      ///< from the blank line to the last byte of the body
     uint32_t handler_timeout;   ///< of a request that waits

@@ -8,12 +8,11 @@
 /// Names the calling thread, for `top -H` and `perf`: at most 15 bytes (pthread_setname_np(3)).
 void cthreads_name(const char *name);
 
-/// Sets how the kernel shares a processor between the calling thread and others that want it (sched_setattr(2)). What
-/// it does not allow stays as it is.
-/// - niceness: is added to that of the main thread.
-/// - slice: in nanoseconds, from 100,000 to 100,000,000. From Linux 6.12 on a thread that wakes takes the processor at
-///   once from one with longer slices; before, it has no effect.
-void cthreads_share_processor(int niceness, uint64_t slice);
+/// Sets for how many nanoseconds, from 100,000 to 100,000,000, the calling thread runs before others that want its
+/// processor (sched_setattr(2)). From Linux 6.12 on a thread that wakes takes the processor at once from one with
+/// longer slices; before, it has no effect. Where the kernel does not allow it, all stays as it is. Threads that the
+/// calling one starts have the usual slice.
+void cthreads_set_slice(uint64_t slice);
 
 /// Fetches memory that the calling thread will soon write to and that another processor has used, without waiting for
 /// it. It need not exist.

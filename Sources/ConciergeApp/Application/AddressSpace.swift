@@ -24,8 +24,8 @@ enum AddressSpace {
 
     /// A sentence when there is too little for a server.
     static func shortage(forWorkers workers: Int) -> String? {
-        // Workers and, for each core, a thread for long work and one of Swift's pool.
-        let needed = ofServer + (workers + 2 * UsableCores.count) * ofThread
+        // Workers and, for each core, a thread of Swift's pool.
+        let needed = ofServer + (workers + UsableCores.count) * ofThread
         guard !isFree(needed) else { return nil }
         return "ulimit -v leaves too little address space: with \(workers) workers the server takes about "
             + "\((needed + mapped) >> 20) MiB. Limit its memory by a control group instead."

@@ -124,7 +124,9 @@ package actor Application {
         let adminServer: HTTPServer
         do {
             adminServer = try HTTPServer(
-                router: adminRoutes.router, configuration: .adminListener(configuration, tls: tls?.adminListener),
+                router: adminRoutes.router,
+                configuration: .adminListener(
+                    configuration, largestImport: sessions.largestImport, tls: tls?.adminListener),
                 errors: ProblemRenderer(log: log, counts: problems),
                 observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 1))
         } catch {
@@ -311,7 +313,9 @@ package actor Application {
             services.add(to: &routes)
             journeyServices.add(to: &routes)
             ServiceEndpoints(of: sessions).add(to: &routes)
-            MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
+            let moving = MoveEndpoints(sessions: sessions, log: log)
+            moving.addExports(to: &routes)
+            routes.group(adminIdempotency { _ in .administrator(nil) }, add: moving.addImports)
             let journeys = AdminJourneyEndpoints(
                 sessions: sessions, session: endpoints.session,
                 send: JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows), isFromBackend: true).send)

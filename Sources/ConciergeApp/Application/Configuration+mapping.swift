@@ -158,13 +158,17 @@ extension HTTPServerConfiguration {
         return result
     }
 
-    static func adminListener(_ configuration: Configuration, tls: TLSCertificate?) -> HTTPServerConfiguration {
+    static func adminListener(
+        _ configuration: Configuration, largestImport: Int, tls: TLSCertificate?
+    ) -> HTTPServerConfiguration {
         var result = publicListener(configuration, tls: tls)
         result.host = configuration.admin.host
         result.port = UInt16(clamping: configuration.admin.port)
         // The admin listener has few callers, and must not use up the public listener's connections.
         result.workers = 1
         result.crossOrigin = nil
+        // What a server exports it can import, and flows can be tried as a whole.
+        result.limits.bodyBytes = max(result.limits.bodyBytes, largestImport, ArchivePart.usualBytes)
         result.limits.connections = configuration.admin.connections
         result.limits.admitsAtOnce = true
         result.limits.newConnectionsOfAddress = nil

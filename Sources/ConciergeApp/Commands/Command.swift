@@ -2,7 +2,7 @@ import Glibc
 
 /// The commands of the program.
 package enum Command: String, Sendable, CaseIterable {
-    case serve, check, config, schema, simulate, test, paths, store, health, version, help
+    case serve, check, config, schema, simulate, test, paths, store, `import`, export, health, version, help
 
     var summary: String {
         switch self {
@@ -14,6 +14,8 @@ package enum Command: String, Sendable, CaseIterable {
         case .test: "run the scripts of a folder, and say what differs"
         case .paths: "print scripts that together take every transition of a flow"
         case .store: "maintain the file that sessions are stored in"
+        case .import: "send an export to a running server, of any size"
+        case .export: "write everything that a running server has to a file"
         case .health: "ask the running server whether it is ready"
         case .version: "print name and version"
         case .help: "explain a command"
@@ -26,12 +28,17 @@ package enum Command: String, Sendable, CaseIterable {
     /// Whether its argument is a flow.
     var takesFlow: Bool { self == .simulate || self == .paths }
 
+    /// Whether its argument is an archive.
+    var takesArchive: Bool { self == .import || self == .export }
+
     /// Its own flags with a value.
     var valueFlags: [String] {
         switch self {
         case .check: ["--against", "--admin-key-file"]
         case .store: ["--admin-key-file"]
         case .simulate: ["--script", "--input"]
+        case .import: ["--from", "--admin-key-file"]
+        case .export: ["--after", "--admin-key-file"]
         default: []
         }
     }
@@ -42,6 +49,8 @@ package enum Command: String, Sendable, CaseIterable {
         case .config: ["--sources", "--reference"]
         case .paths: ["--curl"]
         case .store: ["--json", "--force"]
+        case .import: ["--replace", "--dry-run"]
+        case .export: ["--force"]
         default: []
         }
     }

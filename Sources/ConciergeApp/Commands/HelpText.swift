@@ -3,7 +3,7 @@ enum HelpText {
     static func about(_ topic: Command?) -> String {
         guard let topic else { return program }
         switch topic {
-        case .serve, .check, .config, .simulate, .test, .paths, .store, .health: return command(topic)
+        case .serve, .check, .config, .simulate, .test, .paths, .store, .import, .export, .health: return command(topic)
         case .schema, .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
         }
     }
@@ -50,6 +50,8 @@ enum HelpText {
         case .paths: "usage: concierge paths FLOW [--curl] [FLAGS]"
         case .store:
             "usage: concierge store check|stats|backup FILE|repair FILE|vacuum|rekey [--config FILE] [--store sqlite:FILE] [FLAGS]"
+        case .import: "usage: concierge import FILE [--from LINE] [--replace] [--dry-run] [--config FILE] [FLAGS]"
+        case .export: "usage: concierge export FILE [--after CURSOR] [--force] [--config FILE] [FLAGS]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .schema: "usage: concierge schema \(FileSchema.allCases.map(\.rawValue).joined(separator: "|"))"
         case .version: "usage: concierge version"
@@ -84,9 +86,26 @@ enum HelpText {
                     "with vacuum: the key of the server; default admin.key of this configuration"
                 ),
             ]
+        case .import:
+            [
+                ("--from LINE", "begin with this line of FILE"),
+                ("--replace", "replace sessions that exist; without it they stay as they are"),
+                ("--dry-run", "report what would happen and change nothing"),
+                adminKeyFile,
+            ]
+        case .export:
+            [
+                ("--after CURSOR", "begin after the session with this cursor"),
+                ("--force", "replace FILE if it exists"),
+                adminKeyFile,
+            ]
         case .serve, .schema, .test, .health, .version, .help: []
         }
     }
+
+    private static let adminKeyFile = (
+        "--admin-key-file FILE", "the key of the server; default admin.key of this configuration"
+    )
 
     /// The text that flags alone do not tell. If there is any, it begins and ends with an empty line.
     private static func explanation(of topic: Command) -> String {
@@ -148,6 +167,21 @@ enum HelpText {
             A server may be using the file, but for repair and rekey; check, stats, backup and repair only read. If a server uses the file, vacuum
             asks it on its admin listener. docs/store.md says more. The status is 0 for success, 1 if something is wrong or failed, 2
             for a command line that is not valid.
+
+            """
+        case .import:
+            """
+
+            Sends the lines of FILE in order to the admin listener of this configuration, and prints one report. After an
+            interruption send FILE again, or go on with --from: what is there already is skipped. docs/moving.md says more.
+            The status is 0 if FILE is complete and nothing was refused, 1 otherwise.
+
+            """
+        case .export:
+            """
+
+            FILE gets what the admin listener of this configuration exports, and is checked. docs/moving.md says more. The
+            status is 0 if it is complete, 1 otherwise.
 
             """
         case .serve, .config, .schema, .health, .version, .help: ""

@@ -26,10 +26,19 @@ package struct Invocation: Sendable, Equatable {
     package var storeAction: StoreAction?
     /// `concierge store backup FILE` and `repair FILE`.
     package var newFile: String?
-    /// `concierge store backup --force`: replaces an existing file.
+    /// `concierge store backup --force` and `export --force`: replaces an existing file. `concierge import --replace`:
+    /// replaces existing sessions.
     package var replaces = false
     /// `concierge store stats --json`.
     package var showsJSON = false
+    /// `concierge import FILE` and `export FILE`.
+    package var archive: String?
+    /// `concierge import --from LINE`.
+    package var from = 1
+    /// `concierge import --dry-run`.
+    package var isTrial = false
+    /// `concierge export --after CURSOR`.
+    package var after: String?
     /// `concierge schema KIND`.
     package var schema: FileSchema?
     /// The topic of `help`; `nil` for the whole program.
@@ -74,6 +83,7 @@ package struct Invocation: Sendable, Equatable {
             throw UsageError(
                 "schema needs a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))")
         }
+        if command.takesArchive, archive == nil { throw UsageError("\(command.rawValue) needs the path of a file") }
         guard command.takesFlow else { return }
         guard flow != nil else { throw UsageError("\(command.rawValue) needs the id of a flow") }
         guard command != .simulate || script != nil else { throw UsageError("simulate needs --script FILE") }
@@ -83,6 +93,10 @@ package struct Invocation: Sendable, Equatable {
         guard argument.hasPrefix("-"), argument != "-" else {
             if command.takesFlow, flow == nil, !argument.isEmpty, argument != "-" {
                 flow = argument
+                return
+            }
+            if command.takesArchive, archive == nil, !argument.isEmpty, argument != "-" {
+                archive = argument
                 return
             }
             if command == .test, directory == nil, !argument.isEmpty, argument != "-" {
@@ -119,7 +133,8 @@ package struct Invocation: Sendable, Equatable {
         case "--sources": showsSources = true
         case "--reference": showsReference = true
         case "--json": showsJSON = true
-        case "--force": replaces = true
+        case "--force", "--replace": replaces = true
+        case "--dry-run": isTrial = true
         default: showsCurl = true
         }
     }
@@ -132,6 +147,10 @@ package struct Invocation: Sendable, Equatable {
         case "--against": against = value
         case "--script": script = value
         case "--input": input = value
+        case "--after": after = value
+        case "--from":
+            guard let line = Int(value), line > 0 else { throw UsageError("--from needs the number of a line") }
+            from = line
         case "--admin-key-file":
             // The key of the other server, in place of the configuration's own.
             flags.append(FlagValue(flag: flag, path: "admin.key_file", text: value))

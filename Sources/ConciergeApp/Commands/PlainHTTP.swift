@@ -22,7 +22,8 @@ struct PlainHTTP {
     let url: String
     /// `nil` for plain HTTP.
     let trust: Trust?
-    /// A server that does not respond in this time is taken for absent.
+    /// A server that does not respond in this time is taken for absent; one whose response has a sink, if nothing of it
+    /// comes for so long.
     var timeoutSeconds = 2
 
     /// - Parameter trust: `nil` for plain HTTP.
@@ -53,9 +54,11 @@ struct PlainHTTP {
         send("GET", path, fields: fields)
     }
 
-    /// - Returns: nil when nothing answers, or not in HTTP.
+    /// - Parameter sink: gets the body of a response 200 as it comes; false ends the transfer.
+    /// - Returns: nil when nothing answers, or not in HTTP, or the response breaks off.
     func send(
-        _ method: String, _ path: String, fields: [(name: String, value: String)] = [], body: [UInt8] = []
+        _ method: String, _ path: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [],
+        into sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
     ) -> Answer? {
         guard Self.isInitialized, let easy = curl_easy_init() else { return nil }
         var list: UnsafeMutablePointer<curl_slist>?
@@ -64,15 +67,20 @@ struct PlainHTTP {
             curl_slist_free_all(list)
         }
         for field in fields { list = curl_slist_append(list, "\(field.name): \(field.value)") }
-        var received = Received()
-        let result = withUnsafeMutablePointer(to: &received) { received in
+        let received = Received(easy, sink)
+        // It lives until the transfer is over.
+        let context = Unmanaged.passUnretained(received).toOpaque()
+        let result = withExtendedLifetime(received) {
             let settings = [
                 ccurl_set_text(easy, CURLOPT_URL, url + path), ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, method),
                 ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"), ccurl_set_text(easy, CURLOPT_PROXY, ""),
-                ccurl_set_number(easy, CURLOPT_NOSIGNAL, 1), ccurl_set_number(easy, CURLOPT_TIMEOUT, timeoutSeconds),
+                ccurl_set_number(easy, CURLOPT_NOSIGNAL, 1),
+                ccurl_set_number(easy, CURLOPT_LOW_SPEED_LIMIT, 1),
+                ccurl_set_number(easy, CURLOPT_LOW_SPEED_TIME, timeoutSeconds),
+                ccurl_set_number(easy, CURLOPT_TIMEOUT, sink == nil ? timeoutSeconds : 0),
                 ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, list),
                 ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receive),
-                ccurl_set_pointer(easy, CURLOPT_WRITEDATA, received),
+                ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context),
             ]
             guard settings.allSatisfy({ $0 == CURLE_OK }), setTrust(easy), setBody(easy, body) else {
                 return CURLE_FAILED_INIT
@@ -106,10 +114,25 @@ struct PlainHTTP {
     }
 }
 
-private struct Received {
+private final class Received {
+    private let easy: UnsafeMutableRawPointer
+    private let sink: ((UnsafeRawBufferPointer) -> Bool)?
     var bytes: [UInt8] = []
-    /// Far more than any response has.
-    static let limit = 64 << 20
+    /// Far more than any response has that is kept in memory.
+    private static let limit = 64 << 20
+
+    init(_ easy: UnsafeMutableRawPointer, _ sink: ((UnsafeRawBufferPointer) -> Bool)?) {
+        self.easy = easy
+        self.sink = sink
+    }
+
+    /// Returns false to end the transfer.
+    func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+        if let sink, ccurl_status(easy) == 200 { return sink(piece) }
+        guard bytes.count + piece.count <= Self.limit else { return false }
+        bytes += piece
+        return true
+    }
 }
 
 /// Called by libcurl with each piece of the body. Fewer bytes than there are end the transfer.
@@ -117,10 +140,8 @@ private func receive(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context, let bytes else { return 0 }
-    let received = context.assumingMemoryBound(to: Received.self)
-    guard received.pointee.bytes.count + size * count <= Received.limit else { return 0 }
-    received.pointee.bytes += UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return size * count
+    let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+    return received.take(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
 }
 
 /// `concierge health`: asks the server of this configuration whether it is ready. It is for the health check of a

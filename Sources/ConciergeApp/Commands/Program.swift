@@ -39,7 +39,7 @@ package enum Program {
         case .schema:
             output.result("\(invocation.schema?.document ?? .null)\n")
             return ExitStatus.success
-        case .serve, .check, .config, .simulate, .test, .paths, .store, .health:
+        case .serve, .check, .config, .simulate, .test, .paths, .store, .import, .export, .health:
             let loader = ConfigurationLoader(environment: environment, files: files, adding: added)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
             return await run(invocation, loaded, files, output, serve)
@@ -62,6 +62,8 @@ package enum Program {
         case .test: return await test(invocation, loaded, files, output)
         case .paths: return paths(invocation, loaded, output)
         case .store: return store(invocation, loaded, output)
+        case .import: return importArchive(invocation, loaded, output)
+        case .export: return exportArchive(invocation, loaded, output)
         case .health:
             guard let failure = HealthCheck.failure(of: loaded.configuration) else { return ExitStatus.success }
             output.complaint("concierge: \(failure)\n")

@@ -185,7 +185,7 @@ package struct Configuration: Sendable, Equatable {
         package var headerBytes = 4096
         package var queryArguments = 64
         package var cookies = 32
-        package var bodyBytes = 1_048_576
+        package var bodyBytes = 131_072
         package var documentBytes = 65_536
         package var sessionBytes = 4_194_304
         package var bufferBytes = 268_435_456

@@ -187,7 +187,10 @@ extension ConfigurationKey {
             "Longest request line and header fields together."),
         .init("limits.query_arguments", .integer(1...256), \.limits.queryArguments, "Most arguments of a query."),
         .init("limits.cookies", .integer(1...256), \.limits.cookies, "Most cookies of a request."),
-        .init("limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes, "Longest request body."),
+        .init(
+            "limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes,
+            "Longest request body of the public listener. The admin listener accepts 1 MiB, and any session that it exports."
+        ),
         .init(
             "limits.document_bytes", .bytes(1...67_108_864), \.limits.documentBytes,
             "Largest state of a service, at most `limits.body_bytes`. The journeys of a session together may have "

@@ -23,9 +23,6 @@ struct PartsHasher: ~Copyable {
         part.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Adds a piece of a part. The length of the whole part must follow as a part of its own.
-    mutating func `continue`(with piece: [UInt8]) { hasher.add(piece) }
-
     consuming func finish() -> SHA256Digest { hasher.digest }
 }
 
@@ -67,12 +64,7 @@ extension PartsHasher {
 /// A body counts as the JSON value that it is: another order of members, blanks, or a `charset` make no other request.
 /// Neither does the session's own id in place of `current`.
 package enum IdempotencyFingerprint {
-    /// Of everything except the body, while that has not arrived.
-    static func ofHead(_ request: HTTPRequest) -> ShortDigest {
-        ShortDigest(head("concierge idempotency: what is being asked for", request).finish())
-    }
-
-    static func head(_ label: StaticString, _ request: HTTPRequest) -> PartsHasher {
+    private static func head(_ label: StaticString, _ request: HTTPRequest) -> PartsHasher {
         var hasher = PartsHasher(label)
         hasher.add(request.method.description)
         hasher.add(request.match.route?.pattern.text ?? request.target)

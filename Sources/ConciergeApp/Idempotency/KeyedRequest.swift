@@ -34,13 +34,6 @@ package final class KeyedRequest: Sendable {
 
     deinit { end() }
 
-    /// The same for a request whose fingerprint is known only now. The key stays this one's.
-    func with(_ fingerprint: ShortDigest) -> KeyedRequest {
-        let other = KeyedRequest(id: id, fingerprint: fingerprint, encryptionKey: encryptionKey, of: idempotency)
-        other.state.withLock { $0.isOver = true }
-        return other
-    }
-
     /// Frees the key: the response is kept by now, or the request was not executed.
     func end() {
         let isOver = state.withLock { state in

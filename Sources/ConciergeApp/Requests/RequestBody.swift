@@ -70,11 +70,10 @@ enum RequestBody {
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
     }
 
-    /// For a body that is read in pieces elsewhere.
-    /// - Throws: `Problem` 415 when the type is missing or another; `HTTPError.bodyIsAwaited`.
+    /// For a body that is not JSON.
+    /// - Throws: `Problem` 415 when the type is missing or another.
     static func requireType(of request: HTTPRequest, among types: [String]) throws {
         _ = try mediaType(of: request, among: types)
-        try request.requireBody()
     }
 
     /// Whether the request has no body.

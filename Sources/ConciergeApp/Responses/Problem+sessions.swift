@@ -33,7 +33,6 @@ extension Problem {
         case .tooLarge, .sessionTooLarge: self.init(.stateTooLarge, error.description)
         case .tooManySessionsOfUser: self.init(.tooManySessionsOfUser, error.description)
         case .contention: self.init(.contention, error.description, fields: [.retryAfter: "1"])
-        case .overloaded: self.init(.overloaded, fields: [.retryAfter: "1"])
         case .malformedCursor:
             self.init(.invalidInput, errors: [InvalidInput(pointer: "/cursor", detail: error.description)])
         case .storeUnavailable: self.init(.storeUnavailable, error.description, fields: [.retryAfter: "1"])

@@ -112,7 +112,8 @@ extension Problem {
             self.init(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
         case let error as HTTPError:
             guard let kind = ProblemKind.named(error.code) else { return nil }
-            self.init(kind, error.detail, fields: error.fields)
+            let isArchive = error.status == .contentTooLarge && request.target.hasPrefix(MoveEndpoints.importPath)
+            self.init(kind, isArchive ? MoveEndpoints.tooLarge : error.detail, fields: error.fields)
         default: return nil
         }
     }

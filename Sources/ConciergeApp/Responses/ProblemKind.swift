@@ -211,9 +211,6 @@ extension ProblemKind {
     static let outOfMemory = ProblemKind(
         .serviceUnavailable, "out_of_memory", "Out of memory",
         "There is no memory left for the body of the request or of the response: try again later.")
-    static let overloaded = ProblemKind(
-        .serviceUnavailable, "overloaded", "Overloaded",
-        "The server has more to do than it can. Nothing was done: try again later, or another server.")
     static let stopping = ProblemKind(
         .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try again, or another server.")
     static let handlerTimeout = ProblemKind(
@@ -246,6 +243,6 @@ extension ProblemKind {
         unsupportedMediaType, idempotencyKeyReused, preconditionRequired, quotaExceeded, headTooLarge, tooManyFields,
         tooManyCookies,
         internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, contention,
-        overloaded, storeUnavailable, dataDamaged, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
+        storeUnavailable, dataDamaged, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
     ]
 }

@@ -82,18 +82,14 @@ public final class Route: Sendable {
     public let index: Int
     let handler: HTTPHandler
     let allow: AllowRule?
-    /// Whether its handler takes the body piece by piece, from ``HTTPRequest/reader``.
-    let takesPieces: Bool
 
     init(
-        method: HTTPMethod, pattern: RoutePattern, index: Int, allow: AllowRule?, takesPieces: Bool = false,
-        handler: @escaping HTTPHandler
+        method: HTTPMethod, pattern: RoutePattern, index: Int, allow: AllowRule?, handler: @escaping HTTPHandler
     ) {
         self.method = method
         self.pattern = pattern
         self.index = index
         self.allow = allow
-        self.takesPieces = takesPieces
         self.handler = handler
     }
 }

@@ -7,9 +7,6 @@ public struct Router: Sendable {
     /// In the order in which they were added.
     public let routes: [Route]
 
-    /// Whether there are routes that take bodies piece by piece.
-    var takesPieces: Bool { routes.contains(where: \.takesPieces) }
-
     init(trie: RouteTrie, routes: [Route]) {
         self.trie = trie
         self.routes = routes

@@ -12,7 +12,6 @@ public struct RouterBuilder {
         let method: HTTPMethod
         let pattern: String
         let allow: AllowRule?
-        let takesPieces: Bool
         let handler: HTTPHandler
     }
 
@@ -29,7 +28,7 @@ public struct RouterBuilder {
         _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil,
         _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) {
-        on(method, pattern, allow: allow, handler: Self.task(respond))
+        on(method, pattern, allow: allow) { request in .task { .response(try await respond(request)) } }
     }
 
     /// Adds a route whose handler decides itself whether it has to wait. A handler that responds at once is the
@@ -37,36 +36,13 @@ public struct RouterBuilder {
     public mutating func on(
         _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil, handler: @escaping HTTPHandler
     ) {
-        add(method, pattern, allow, takesPieces: false, handler)
-    }
-
-    /// Adds a route whose handler reads the body piece by piece from ``HTTPRequest/reader``. The limit is
-    /// `limits.streamedBodyBytes` in place of `limits.bodyBytes`, and `timeouts.body` applies to each few kilobytes.
-    public mutating func onPieces(
-        _ method: HTTPMethod, _ pattern: String,
-        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) {
-        add(method, pattern, nil, takesPieces: true, Self.task(respond))
-    }
-
-    private static func task(
-        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
-    ) -> HTTPHandler {
-        { request in .task { .response(try await respond(request)) } }
-    }
-
-    private mutating func add(
-        _ method: HTTPMethod, _ pattern: String, _ allow: AllowRule?, takesPieces: Bool,
-        _ handler: @escaping HTTPHandler
-    ) {
         var handler = handler
         // `reduce` would wrap each function in two more calls.
         for middleware in middleware.reversed() {
             let next = handler
             handler = { try middleware.respond(to: $0, next: next) }
         }
-        entries.append(
-            Entry(method: method, pattern: pattern, allow: allow, takesPieces: takesPieces, handler: handler))
+        entries.append(Entry(method: method, pattern: pattern, allow: allow, handler: handler))
     }
 
     /// Wraps `middleware` around every route that is added later, inside the middleware that is there already.
@@ -89,7 +65,7 @@ public struct RouterBuilder {
         for (index, entry) in entries.enumerated() {
             let route = Route(
                 method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, allow: entry.allow,
-                takesPieces: entry.takesPieces, handler: entry.handler)
+                handler: entry.handler)
             routes.append(route)
         }
         return Router(trie: try RouteTrie(routes), routes: routes)

@@ -33,15 +33,14 @@ final class Exchange: @unchecked Sendable {
     /// Continues with the outcome of the handler. Work that never waits is done when this returns, and its response is
     /// returned. Otherwise the response comes later, and the caller suspends the connection.
     func start(_ outcome: consuming HTTPOutcome) -> HTTPResponse? {
-        request.reader?.belongs(to: self)
         if case .task(let work) = outcome { run(work) } else { proceed(with: outcome) }
         return state.withLock { $0.leave() }
     }
 
-    /// The same for a handler that may take long, which runs on another thread.
-    func start(on lane: LongWork.Lane, _ work: @escaping @Sendable () throws -> HTTPOutcome) {
+    /// The same for a handler that may take long, which runs on a thread of Swift's pool.
+    func startBeside(_ work: @escaping @Sendable () throws -> HTTPOutcome) {
         _ = state.withLock { $0.leave() }
-        task = Task(executorPreference: lane) { [self] in
+        task = Task.detached { [self] in
             // The deadline may have passed while it waited for its turn, or the client has gone.
             if !Task.isCancelled { await follow(work) }
         }
@@ -102,22 +101,6 @@ final class Exchange: @unchecked Sendable {
 
     private func finish(_ response: HTTPResponse) {
         state.withLock { if $0.finish(response) { cmhd_resume(connection) } }
-        // A handler that still waits for more of the body gets an error.
-        request.reader?.fail()
-    }
-
-    /// The handler waits for more of the body.
-    func wantPiece() {
-        state.withLock { if $0.want() { cmhd_resume(connection) } }
-    }
-
-    /// See `cmhd_callbacks.wants_piece`.
-    func runsForPiece() -> Bool { state.withLock { $0.runsForPiece() } }
-
-    /// See `cmhd_callbacks.piece`.
-    func pieceCame(_ piece: [UInt8]) {
-        state.withLock { $0.pieceCame() }
-        request.reader?.deliver(piece)
     }
 
     /// See `cmhd_callbacks.suspended`.
@@ -128,7 +111,6 @@ final class Exchange: @unchecked Sendable {
 
     func abandoned() {
         state.withLock { $0.abandon() }
-        request.reader?.fail()
         task?.cancel()
     }
 

@@ -1,9 +1,6 @@
 /// The order in which a request's handler finishes and its connection is suspended and resumed. The handler may finish
 /// on any thread at any moment, and a suspended connection must be resumed exactly once.
 ///
-/// A handler that reads the body piece by piece may also want the next piece. The connection is then resumed for the
-/// piece, and suspended again when the piece has arrived.
-///
 /// A value with one method for each event, without a lock or a socket. `Exchange` keeps it under its lock.
 struct ExchangeState {
     private enum State {
@@ -11,23 +8,13 @@ struct ExchangeState {
         case running
         /// The handler finished inside that call.
         case finishedAtOnce(HTTPResponse)
-        /// The handler began to wait for the next piece inside that call.
-        case wantingAtOnce
-        /// That call returned without a response, or a piece has arrived. The connection is about to be suspended.
+        /// That call returned without a response. The connection is about to be suspended.
         case suspending
         /// The response came before the suspension: resume as soon as the connection is suspended.
         case finishedWhileSuspending(HTTPResponse)
-        /// The handler wanted the next piece before the suspension.
-        case wantingWhileSuspending
         case suspended
         /// The connection was told to resume. It takes the response when it runs again.
         case resuming(HTTPResponse)
-        /// The connection was told to resume to read the next piece.
-        case resumingForPiece
-        /// The connection reads until the next piece has arrived.
-        case reading
-        /// The handler responded without waiting for the piece.
-        case finishedWhileReading(HTTPResponse)
         case over
     }
 
@@ -36,29 +23,13 @@ struct ExchangeState {
     /// The handler, or a deadline, has an answer. True: the caller must resume the connection now.
     mutating func finish(_ response: consuming HTTPResponse) -> Bool {
         switch state {
-        case .running, .wantingAtOnce: state = .finishedAtOnce(response)
-        case .suspending, .wantingWhileSuspending: state = .finishedWhileSuspending(response)
+        case .running: state = .finishedAtOnce(response)
+        case .suspending: state = .finishedWhileSuspending(response)
         case .suspended:
             state = .resuming(response)
             return true
-        case .resumingForPiece: state = .resuming(response)
-        case .reading: state = .finishedWhileReading(response)
         // Too late: a deadline came first, or the client has disconnected.
-        case .finishedAtOnce, .finishedWhileSuspending, .finishedWhileReading, .resuming, .over: break
-        }
-        return false
-    }
-
-    /// The handler waits for the next piece. When this returns true, the caller must resume the connection.
-    mutating func want() -> Bool {
-        switch state {
-        case .running: state = .wantingAtOnce
-        case .suspending: state = .wantingWhileSuspending
-        case .suspended:
-            state = .resumingForPiece
-            return true
-        case .wantingAtOnce, .wantingWhileSuspending, .resumingForPiece, .reading: break
-        case .finishedAtOnce, .finishedWhileSuspending, .finishedWhileReading, .resuming, .over: break
+        case .finishedAtOnce, .finishedWhileSuspending, .resuming, .over: break
         }
         return false
     }
@@ -67,42 +38,19 @@ struct ExchangeState {
     mutating func leave() -> HTTPResponse? {
         var left = State.suspending
         swap(&left, &state)
-        switch consume left {
-        case .finishedAtOnce(let response):
-            state = .over
-            return response
-        case .wantingAtOnce: state = .wantingWhileSuspending
-        default: break
-        }
-        return nil
+        guard case .finishedAtOnce(let response) = consume left else { return nil }
+        state = .over
+        return response
     }
 
     /// The connection is suspended now. When this returns true, the caller resumes it at once.
     mutating func suspended() -> Bool {
-        switch state {
-        case .finishedWhileSuspending(let response): state = .resuming(response)
-        case .wantingWhileSuspending: state = .resumingForPiece
-        default:
+        guard case .finishedWhileSuspending(let response) = state else {
             state = .suspended
             return false
         }
+        state = .resuming(response)
         return true
-    }
-
-    /// The connection was suspended with a piece and runs again. Returns whether the handler wants the next piece.
-    mutating func runsForPiece() -> Bool {
-        guard case .resumingForPiece = state else { return false }
-        state = .reading
-        return true
-    }
-
-    /// A piece, or the end of the body, has arrived, and the connection is about to be suspended.
-    mutating func pieceCame() {
-        switch state {
-        case .reading: state = .suspending
-        case .finishedWhileReading(let response): state = .finishedWhileSuspending(response)
-        default: break
-        }
     }
 
     /// The connection runs again.

@@ -65,7 +65,7 @@ final class ServerCore: Sendable {
         if case .path(.found(let route, let parameters)) = finding {
             guard let request = admit(request(raw, method, head, router.match(route, parameters)), on: connection)
             else { return nil }
-            return raw.pointee.body_length < Self.longBody || raw.pointee.continues
+            return raw.pointee.body_length < Self.longBody
                 ? handle(request, on: connection) : handleElsewhere(request, on: connection)
         }
         let decision = router.decide(finding, method)
@@ -113,11 +113,8 @@ final class ServerCore: Sendable {
         }
         return HTTPRequest(
             id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
-            body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
+            body: raw.pointee.body_length == 0 ? [] : raw.pointee.bodyBytes,
             awaitsContinue: raw.pointee.awaits_continue,
-            reader: raw.pointee.continues
-                ? HTTPBodyReader(first: raw.pointee.bodyBytes)
-                : raw.pointee.awaits_continue && match.route?.takesPieces == true ? .awaiting : nil,
             peer: peer, client: client, match: match, receivedAt: raw.pointee.received_at,
             worker: Int(raw.pointee.worker))
     }
@@ -145,14 +142,6 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// See `cmhd_callbacks.takes_pieces`.
-    func takesPieces(_ raw: UnsafePointer<cmhd_request>) -> Bool {
-        let method = HTTPMethod(
-            UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
-        guard case .path(.found(let route, let parameters)) = router.find(method, HTTPHead(raw)) else { return false }
-        return router.match(route, parameters).route?.takesPieces ?? false
-    }
-
     /// - Returns: see `take`.
     private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let connection, let route = request.match.route else { return nil }
@@ -165,20 +154,17 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// From this size on, in bytes, a body is not parsed on the worker's thread: that takes up to 15 µs for each KiB.
+    /// From this size on, in bytes, a body is not parsed on the worker's thread: that takes up to 15 µs for each KiB,
+    /// and the p99 of other clients would be eight times what it is without (row `attack` of Benchmarks).
     private static let longBody = 16_384
 
-    /// Handles a request that may take long. Its connection is parked meanwhile, and the worker serves others.
+    /// Handles a request that may take long on a thread of Swift's pool. Its connection is parked meanwhile, and the
+    /// worker serves others.
     @inline(never)
     private func handleElsewhere(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let connection, let route = request.match.route else { return nil }
-        let lane = LongWork.shared.lane(of: request.client.network)
-        if lane.isOverloaded {
-            refuse(request, .overloaded, on: connection)
-            return nil
-        }
         let exchange = Exchange(request: request, core: self, connection: connection)
-        exchange.start(on: lane) { try route.handler(request) }
+        exchange.startBeside { try route.handler(request) }
         return Unmanaged.passRetained(exchange).toOpaque()
     }
 
@@ -210,7 +196,7 @@ final class ServerCore: Sendable {
 
     /// The response for an error that a handler threw. Status 100 means that the handler needs the body first.
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
-        if request.awaitsContinue, error is HTTPBodyBroken || (error as? HTTPError)?.status == .continue {
+        if request.awaitsContinue, (error as? HTTPError)?.status == .continue {
             return HTTPResponse(.continue)
         }
         return errors.response(to: error, of: request)

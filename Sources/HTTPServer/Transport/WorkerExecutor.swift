@@ -48,7 +48,7 @@ final class WorkerExecutor: TaskExecutor {
 
     /// The worker's loop begins.
     func began(_ worker: OpaquePointer) {
-        ProcessorShare.brief.take()
+        ThreadSlice.makeBrief()
         let worker = Worker(pointer: worker)
         state.withLock { $0.worker = worker }
     }

@@ -54,9 +54,6 @@ extension HTTPError {
         fields: [.acceptEncoding: "identity"])
     static let partialWrite = HTTPError(
         .badRequest, code: "invalid_input", detail: "A part of a body cannot be written: leave out Content-Range.")
-    static let overloaded = HTTPError(
-        .serviceUnavailable, code: "overloaded", detail: "The server has more to do than it can.",
-        fields: [.retryAfter: "1"])
     static let stopping = HTTPError(
         .serviceUnavailable, code: "stopping", detail: "The server is stopping.", fields: [.retryAfter: "1"])
 

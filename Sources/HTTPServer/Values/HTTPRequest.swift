@@ -12,8 +12,6 @@ public final class HTTPRequest: Sendable {
     private let wholeBody: [UInt8]
     /// Whether the client sends the body only when it is asked to (`Expect: 100-continue`), and has not been asked yet.
     public let awaitsContinue: Bool
-    /// The body of a request whose route reads it piece by piece; `nil` without a body, and when it comes as a whole.
-    public let reader: HTTPBodyReader?
     /// The address of the connection's other end: a proxy's if there is one.
     public let peer: PeerAddress
     /// The client's address: ``peer``, or what trusted proxies say (``HTTPServerConfiguration/trustedProxies``).
@@ -33,7 +31,7 @@ public final class HTTPRequest: Sendable {
 
     init(
         id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
-        reader: HTTPBodyReader? = nil, peer: PeerAddress, client: PeerAddress? = nil, match: consuming RouteMatch,
+        peer: PeerAddress, client: PeerAddress? = nil, match: consuming RouteMatch,
         receivedAt: UInt64, worker: Int
     ) {
         self.id = id
@@ -41,7 +39,6 @@ public final class HTTPRequest: Sendable {
         self.fields = HTTPRequestFields(head: head)
         wholeBody = body
         self.awaitsContinue = awaitsContinue
-        self.reader = reader
         self.peer = peer
         self.client = client ?? peer
         self.match = match
@@ -49,20 +46,15 @@ public final class HTTPRequest: Sendable {
         self.worker = worker
     }
 
-    /// The whole body; empty when there is none, or when `reader` has it.
+    /// The whole body; empty when there is none.
     ///
     /// - Throws: ``HTTPError/bodyIsAwaited`` while the client waits to be asked for it. The server then asks, and calls
     ///   the handler again from its beginning. So check everything else first, and change nothing before.
     public var body: [UInt8] {
         get throws(HTTPError) {
-            try requireBody()
+            if awaitsContinue { throw .bodyIsAwaited }
             return wholeBody
         }
-    }
-
-    /// Throws what ``body`` throws: for a handler that reads the body piece by piece.
-    public func requireBody() throws(HTTPError) {
-        if awaitsContinue { throw .bodyIsAwaited }
     }
 
     var isPatient: Bool { isPatientNow.load(ordering: .relaxed) }

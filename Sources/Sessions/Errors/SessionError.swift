@@ -42,8 +42,6 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     case tooManySessionsOfUser(limit: Int)
     /// Others kept committing first, or too many units of work wait.
     case contention
-    /// There is too much to do; nothing was begun.
-    case overloaded
     case malformedCursor
     case storeUnavailable(reason: String)
     /// What the store has of the session, or of one of its services, cannot be read and is not changed.
@@ -94,7 +92,6 @@ extension SessionError: CustomStringConvertible {
         case .tooLarge(let service, let limit): "The state of service '\(service)' is larger than \(limit) bytes."
         case .sessionTooLarge(let limit): "The states of all services of the session are larger than \(limit) bytes."
         case .tooManySessionsOfUser(let limit): "The user has \(limit) sessions, which is the limit."
-        case .overloaded: "The server has more to do than it can."
         case .contention: "Other requests keep changing the session at the same time."
         case .malformedCursor: "The cursor is not one that the server issued."
         case .storeUnavailable: "The session store cannot be reached."
@@ -124,7 +121,7 @@ extension SessionError {
     /// Whether the same operation may succeed later.
     package var isTemporary: Bool {
         switch self {
-        case .contention, .overloaded, .storeUnavailable, .storageFull: true
+        case .contention, .storeUnavailable, .storageFull: true
         default: false
         }
     }

@@ -46,7 +46,7 @@ package struct ArchiveProblem: Error, Sendable, Equatable {
     package let pointer: String
     package let detail: String
 
-    init(pointer: String = "", detail: String) {
+    package init(pointer: String = "", detail: String) {
         self.pointer = pointer
         self.detail = detail
     }

@@ -44,7 +44,9 @@ package struct ImportReport: Sendable, Equatable {
         package let problem: ArchiveProblem
     }
 
-    mutating func add(_ problem: ArchiveProblem, of id: SessionID? = nil, line: Int) {
+    package init() {}
+
+    package mutating func add(_ problem: ArchiveProblem, of id: SessionID? = nil, line: Int) {
         let size = Self.size(of: problem.pointer) + Self.size(of: problem.detail)
         guard moreErrors == 0, errors.count < Self.mostErrors, bytes + size <= Self.mostBytes else {
             moreErrors += 1
@@ -57,6 +59,27 @@ package struct ImportReport: Sendable, Equatable {
     /// The most bytes as JSON.
     private static func size(of text: String) -> Int {
         text.utf8.reduce(0) { $0 + ($1 < 0x20 || $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 6 : 1) }
+    }
+
+    /// Adds what a server reports of a part of the archive, in the form of ``write(to:)``.
+    ///
+    /// - Parameter number: turns the number of a line of the part into that of the archive.
+    package mutating func add(_ part: JSONDocument, line number: (Int) -> Int) {
+        func count(_ name: String) -> Int { part[member: name]?.int ?? 0 }
+        imported += count("imported")
+        replaced += count("replaced")
+        skipped += count("skipped")
+        expired += count("expired")
+        refused += count("refused")
+        moreErrors += count("more_errors")
+        process = part[member: "process"]?.string.flatMap(Process.init) ?? process
+        last = part[member: "last"]?.string ?? last
+        for error in part[member: "errors"]?.elements ?? [] {
+            let problem = ArchiveProblem(
+                pointer: error[member: "pointer"]?.string ?? "", detail: error[member: "detail"]?.string ?? "")
+            let line = error[member: "line"]?.int ?? 0
+            add(problem, of: error[member: "id"]?.string.flatMap { SessionID($0) }, line: number(line))
+        }
     }
 
     package func write(to json: inout JSONWriter) {

@@ -1,10 +1,10 @@
 import JSONDocument
 
-/// Imports sessions from an archive that arrives in pieces. Each session is handled by itself: a damaged or invalid one
-/// is refused and reported, and the others are imported.
+/// Imports sessions from an archive. Each session is handled by itself: a damaged or invalid one is refused and
+/// reported, and the others are imported.
 ///
-/// Sessions are committed in groups. When the archive breaks off, or the store is full, what was committed stays.
-/// Sending the same archive again continues from there, because existing sessions are skipped.
+/// Sessions are committed in groups. When the store is full, what was committed stays. Sending the same archive again
+/// continues from there, because existing sessions are skipped.
 package struct SessionImport {
     /// What to do with a session that exists already.
     package enum Conflict: String, Sendable, CaseIterable {
@@ -15,28 +15,17 @@ package struct SessionImport {
         case replace
     }
 
-    /// The first line is not the header of an archive that this program can read.
-    package struct NotAnArchive: Error, Sendable {
-        package let problem: ArchiveProblem
-    }
-
     private let sessions: Sessions
     private let conflict: Conflict
     private let isTrial: Bool
-    private var splitter: LineSplitter
+    private var check = ArchiveCheck()
     /// Lines of the archive, including empty ones.
     private var line = 0
-    /// Lines of sessions, valid or not.
-    private var sessionLines = 0
-    private var hasHeader = false
-    private var end: ArchiveEnd?
-    private var digest = SHA256Hasher()
-    private var isWhole = true
     private var group: [ArchivedSession] = []
     private var groupBytes = 0
     package private(set) var report = ImportReport()
 
-    /// Enough sessions to share a sync, and the most in memory at a time.
+    /// Enough sessions to share a sync.
     private static let largestGroup = 128
     private static let largestGroupBytes = 1 << 20
 
@@ -45,69 +34,45 @@ package struct SessionImport {
         self.sessions = sessions
         self.conflict = conflict
         self.isTrial = isTrial
-        // Quoting a document may double its size.
-        let documents = sessions.catalog.services.reduce(0) { $0 + sessions.settings.maxSize(of: $1) * 2 + 1_024 }
-        splitter = LineSplitter(limit: documents + Self.roomForTheRest)
     }
 
-    /// For labels, retired tokens and names.
-    private static let roomForTheRest = 128 << 10
-
-    /// Imports a piece.
+    /// Imports an archive.
     ///
     /// - Throws: ``NotAnArchive``; ``SessionError`` when the import cannot continue. The report is valid in any case.
-    nonisolated(nonsending) package mutating func take(_ piece: [UInt8]) async throws {
-        for line in splitter.lines(in: piece) { try await take(line) }
-    }
-
-    /// Ends the import.
-    ///
-    /// - Parameter isAtEnd: whether the archive has ended, or only broke off.
-    nonisolated(nonsending) package mutating func finish(isAtEnd: Bool = true) async throws {
-        if isAtEnd, let line = splitter.finish() { try await take(line) }
+    nonisolated(nonsending) package mutating func take(_ archive: [UInt8]) async throws {
+        let newline = UInt8(ascii: "\n")
+        let lines = archive.last == newline ? archive.dropLast() : archive[...]
+        for text in lines.split(separator: newline, omittingEmptySubsequences: false) {
+            line += 1
+            if !text.isEmpty { try await take(line: Array(text)) }
+        }
         try await commit()
-        guard isAtEnd else { return }
-        guard hasHeader else { throw NotAnArchive(problem: ArchiveProblem(detail: "the archive is empty")) }
-        if end == nil {
-            report.add(ArchiveProblem(detail: "the archive breaks off here: its last line is missing"), line: line)
-        }
-        report.isComplete = end != nil && isWhole
+        let isComplete = try check.finish()
+        tellProblems()
+        report.isComplete = isComplete
     }
 
-    nonisolated(nonsending) private mutating func take(_ text: LineSplitter.Line) async throws {
-        line += 1
-        if text == .empty { return }
-        guard case .text(let bytes) = text else {
-            if !hasHeader { throw NotAnArchive(problem: ArchiveProblem(detail: "the first line is too long")) }
-            isWhole = false
-            sessionLines += 1
-            return refuse([ArchiveProblem(detail: "is too long")], of: nil)
-        }
-        guard hasHeader else { return try takeHeader(bytes) }
+    nonisolated(nonsending) private mutating func take(line bytes: [UInt8]) async throws {
         do {
-            let document = try ArchiveLine.open(bytes)
-            if let end = ArchiveEnd(document) { return takeEnd(end) }
-            if ArchivedProcess.isOne(document) { return try await takeProcess(document, bytes) }
-            note(bytes)
-            if let session = check(document) { try await add(session, size: bytes.count) }
+            let kind = try check.take(bytes)
+            tellProblems()
+            switch kind {
+            case .header, .end: return
+            case .process(let document): try await take(process: document)
+            case .session(let document):
+                if let session = archived(document) { try await add(session, size: bytes.count) }
+            }
         } catch let problem as ArchiveProblem {
-            note(bytes)
-            isWhole = false
+            tellProblems()
             refuse([problem], of: nil)
         }
     }
 
-    private mutating func takeHeader(_ bytes: [UInt8]) throws(NotAnArchive) {
-        do {
-            _ = try ArchiveHeader(try ArchiveLine.open(bytes))
-            hasHeader = true
-        } catch {
-            throw NotAnArchive(problem: error)
-        }
+    private mutating func tellProblems() {
+        for problem in check.takeProblems() { report.add(problem, line: line) }
     }
 
-    nonisolated(nonsending) private mutating func takeProcess(_ document: JSONDocument, _ bytes: [UInt8]) async throws {
-        note(bytes, isSession: false)
+    nonisolated(nonsending) private mutating func take(process document: JSONDocument) async throws {
         do {
             let archived = try ArchivedProcess(document, sessions.environment)
             report.process = try await sessions.receive(archived, conflict, isTrial: isTrial)
@@ -117,37 +82,12 @@ package struct SessionImport {
         }
     }
 
-    /// Handles the line of a session, or of the process.
-    private mutating func note(_ bytes: [UInt8], isSession: Bool = true) {
-        if end != nil {
-            isWhole = false
-            report.add(ArchiveProblem(detail: "comes after the end"), line: line)
-        }
-        if isSession { sessionLines += 1 }
-        digest.add(bytes)
-        digest.add([UInt8(ascii: "\n")])
-    }
-
-    private mutating func takeEnd(_ end: ArchiveEnd) {
-        let isTwice = self.end != nil
-        self.end = end
-        guard !isTwice, end.sessions == sessionLines, end.digest == digest.digest.text() else {
-            isWhole = false
-            let detail = "the archive had \(end.sessions) sessions and has been changed since it was written"
-            return report.add(ArchiveProblem(pointer: "/end", detail: detail), line: line)
-        }
-        guard end.skipped > 0 else { return }
-        let detail =
-            "\(end.skipped) places of the store could not be read during the export: their sessions are missing"
-        report.add(ArchiveProblem(pointer: "/end/skipped", detail: detail), line: line)
-    }
-
     private mutating func refuse(_ problems: [ArchiveProblem], of id: SessionID?) {
         report.refused += 1
         for problem in problems { report.add(problem, of: id, line: line) }
     }
 
-    private mutating func check(_ document: JSONDocument) -> ArchivedSession? {
+    private mutating func archived(_ document: JSONDocument) -> ArchivedSession? {
         do {
             return try ArchivedSession(document, sessions.environment)
         } catch {

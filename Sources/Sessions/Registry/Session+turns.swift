@@ -1,13 +1,11 @@
-import Threads
-
 /// The units of work of one session run one after the other: each takes the turn before it reads the state, and passes
 /// it on when its commit was handed to the store (``Pipeline``).
 extension Session {
     /// How many waiting units a thread runs after its own. The thread is a worker and has other connections.
     private static let turnsAtOnce = 16
 
-    /// With this many bytes of services, units of work do not run on a worker's thread: they parse, validate and write
-    /// documents, and show journeys with them.
+    /// With this many bytes of services, units of work run on Swift's pool, not on a worker's thread: they parse,
+    /// validate and write documents, and show journeys with them.
     private static let largeSize = 16_384
 
     /// Whether showing journeys may take long as well.
@@ -18,12 +16,8 @@ extension Session {
         _ work: @Sendable () async throws -> Value
     ) async throws -> Value {
         guard isLarge else { return try await work() }
-        if lane.isOverloaded { throw SessionError.overloaded }
-        return try await withTaskExecutorPreference(lane, operation: work)
+        return try await withTaskExecutorPreference(globalConcurrentExecutor, operation: work)
     }
-
-    /// Where what may take long waits for its turn.
-    private var lane: LongWork.Lane { LongWork.shared.lane(of: id.low) }
 
     /// Waits until nothing is in progress, and keeps all others out until ``endTurn()``.
     ///
@@ -58,9 +52,6 @@ extension Session {
                 return (nil, .contention)
             }
             let isLong = state.record.size >= Self.largeSize || work.isLong
-            if isLong, !isFirst, LongWork.shared.lane(of: state.record.id.low).isOverloaded {
-                return (nil, .overloaded)
-            }
             if state.isFree(for: work) {
                 state.isWriting = true
                 return (isLong ? 0 : Self.turnsAtOnce, nil)
@@ -85,7 +76,7 @@ extension Session {
     /// Runs the unit that has the turn, and the units behind it.
     ///
     /// - Parameters:
-    ///   - limit: how many run now; the others run later, on a thread for long work.
+    ///   - limit: how many run now; the others run later, on a thread of Swift's pool.
     ///   - isBeside: whether this is such a thread.
     func proceed(with first: QueuedWork?, atMost limit: Int, isBeside: Bool = false) {
         var next = first
@@ -98,7 +89,7 @@ extension Session {
                 left = work.isLong ? 0 : left - 1
                 run(work)
             } else {
-                Task(executorPreference: lane) { [self] in
+                Task.detached { [self] in
                     proceed(with: work, atMost: Self.turnsAtOnce, isBeside: true)
                 }
                 return

@@ -72,7 +72,8 @@ private struct Run: Sendable {
             let path = "\(folder)/calls"
             let calls = ["pwrite64", "fdatasync", "ftruncate", "unlink", "sendto", "sendmsg", "writev"]
             let server = try await Server(
-                in: folder, settings: ["durability=\(durability)", "limits.document_bytes=1MiB"],
+                in: folder,
+                settings: ["durability=\(durability)", "limits.body_bytes=1MiB", "limits.document_bytes=1MiB"],
                 through: Strace.recording(calls, to: path, failing: number.map { ("fdatasync", $0) }))
             let port = server.port
             let client = try await blocking {

@@ -106,27 +106,6 @@ struct CheckoutWalk {
         }
     }
 
-    @Test("the payment is sent once, however often: replayed, stale and again; another journey has its own order")
-    func onePayment() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "checkout", by: client)
-            let other = try await Walk(of: "checkout", by: client)
-            let payment = try await Self.toPayment(walk)
-            let paid = try await walk.send("pay", ["method": "card"], to: "done", fields: key("pay") + ifMatch(payment))
-            let path = Paths.service("order", ofJourney: walk.path)
-            let order = try await client.get(path)
-            let replayed = try await walk.send(
-                "pay", ["method": "card"], to: "done", fields: key("pay") + ifMatch(payment))
-            #expect(replayed["Idempotency-Replayed"] == "true")
-            #expect(replayed.text == paid.text)
-            try await walk.refused(
-                "pay", ["method": "card"], code: "precondition_failed", fields: key("again") + ifMatch(payment))
-            try await walk.refused("pay", ["method": "card"], code: "event_not_accepted")
-            #expect(try await other.look().shown("order")?[member: "payment"] == .null)
-            #expect(try await client.get(path)["ETag"] == order["ETag"])
-        }
-    }
-
     @Test("a deep link leads as far as the data does, and says what is missing")
     func deepLink() async throws {
         try await withShippedFlows { app, client in
@@ -154,20 +133,6 @@ struct CheckoutWalk {
             let refused = try await client.patch(order, paid)
             #expect(refused.status == 405)
             #expect(try await client.get(order)[member: "payment"] == .null)
-        }
-    }
-
-    @Test("after a paid order the next checkout begins with a new one")
-    func nextOrder() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "checkout", by: client)
-            try await Self.toPayment(walk)
-            try await walk.send("pay", ["method": "card"], to: "done")
-            try await walk.finish("finish", outcome: "ordered")
-            let again = try await client.send("PUT", walk.path)
-            #expect(again.screen == "address")
-            #expect(again.shown("order")?[member: "payment"] == .null)
-            #expect(again.shown("order")?[member: "address"] == .null)
         }
     }
 }

@@ -45,26 +45,6 @@ struct EditQuoteWalk {
         }
     }
 
-    @Test("the modal dismissed by back: the quotation stays, the draft goes, the wizard is where it was")
-    func dismissed() async throws {
-        try await withShippedFlows { _, client in
-            let before = try await client.get(Paths.quote)
-            let walk = try await Walk(of: "wizard", by: client)
-            try await walk.send("sign_in", ["name": "Ada"], to: "page1")
-            try await walk.send("next", to: "page2")
-            try await walk.send("edit", to: "show")
-            try await walk.send("edit", to: "edit")
-            let draft = try await walk.send("change", ["text": "Gone."], to: "edit")
-            #expect(draft.shown("quote-draft") == ["text": "Gone.", "author": "Ada"])
-            #expect(draft.stack == ["start", "page1", "page2", "show", "edit"])
-            try await walk.back(to: "show")
-            let dismissed = try await walk.back(to: "page2")
-            #expect(dismissed.coordinators == ["wizard"])
-            #expect(try await client.get(Paths.quote).text == before.text)
-            #expect(try await client.listing(of: "quote-draft")?[string: "status"] == "registered")
-        }
-    }
-
     @Test("an empty text is not saved, and a client may as well write the draft itself")
     func draft() async throws {
         try await withShippedFlows { _, client in
@@ -77,17 +57,6 @@ struct EditQuoteWalk {
             try await client.patch(draft, #"{"text":"In my own words."}"#)
             let saved = try await walk.finish("save", outcome: "saved")
             #expect(saved[member: "output"] == ["text": "In my own words.", "author": "Bea"])
-        }
-    }
-
-    @Test("input that it does not take is refused before anything starts")
-    func input() async throws {
-        try await withShippedFlows { _, client in
-            let refused = try await client.send(
-                "POST", Paths.journeys, json: #"{"flow":"edit-quote","input":{"author":"","title":"x"}}"#)
-            #expect(refused.status == 400)
-            #expect(Set(refused.pointers) == ["/input/author", "/input/title"])
-            #expect(try await client.get(Paths.journeys).items.isEmpty)
         }
     }
 }

@@ -38,29 +38,6 @@ struct MainWalk {
         }
     }
 
-    @Test("at home: the account is saved, the quotation is edited in a modal, and closing brings one home again")
-    func atHome() async throws {
-        try await withShippedFlows { app, _ in
-            let (_, session, _) = try await app.newSession()
-            let client = app.client().with(token: try await app.signIn("ada", to: session))
-            let walk = Walk(at: Paths.main, by: client)
-            #expect(try await walk.look().screen == "home", "who is signed in already does not stand at the door")
-            try await walk.send("account", to: "account")
-            try await walk.send("save", ["name": "Ada"], to: "home")
-            #expect(try await client.get(Paths.profile)[member: "name"] == "Ada")
-            let modal = try await walk.send("edit_quote", to: "show")
-            #expect(modal.presentation == "modal")
-            #expect(modal.coordinators == ["main", "home", "edit-quote"])
-            try await walk.send("edit", to: "edit")
-            let saved = try await walk.send("save", ["text": "Home again."], to: "home")
-            #expect(saved.stack == ["home"])
-            #expect(saved.shown("quote")?[string: "text"] == "Home again.")
-            let closed = try await walk.send("close", to: "home")
-            #expect(closed.stack == ["home"])
-            #expect(closed.coordinators == ["main", "home"])
-        }
-    }
-
     @Test("signed out in the middle of something: what is still open goes, the draft as well")
     func signedOutInTheMiddle() async throws {
         try await withShippedFlows { app, _ in

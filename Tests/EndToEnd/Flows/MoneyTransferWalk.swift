@@ -10,24 +10,6 @@ struct MoneyTransferWalk {
     ]
     private static let pin: JSONDocument = ["pin": "1843"]
 
-    @Test("input, authorise, back to correct it, authorise, confirm, finish")
-    func sent() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "money-transfer", by: client)
-            try await walk.send("submit", Self.entered, to: "authorise")
-            let input = try await walk.back(to: "input")
-            #expect(input.shown("transfer")?[member: "amount"] == 12_500, "what was entered is still there")
-            let corrected = Self.entered.merging(["amount": 13_000])
-            let authorise = try await walk.send("submit", corrected, to: "authorise")
-            #expect(authorise.stack == ["input", "authorise"])
-            let confirm = try await walk.send("authorise", Self.pin, to: "confirm")
-            #expect(confirm.shown("transfer")?[member: "amount"] == 13_000)
-            #expect(isTimestamp(confirm.shown("transfer")?[string: "sent_at"]))
-            let finished = try await walk.finish("finish", outcome: "sent")
-            #expect(finished[member: "output"]?[member: "amount"] == 13_000)
-        }
-    }
-
     @Test("from confirm nothing leads back to authorise, and looking at it again changes nothing")
     func confirmed() async throws {
         try await withShippedFlows { _, client in
@@ -86,21 +68,6 @@ struct MoneyTransferWalk {
         }
     }
 
-    @Test("more than the limit is not sent, and the reason names both amounts")
-    func limit() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "money-transfer", by: client)
-            let ready = try await walk.send("submit", Self.entered.merging(["amount": 500_001]), to: "authorise")
-            #expect(ready.why(not: "authorise") == ["/transfer/amount"])
-            let refused = try await walk.refused(
-                "authorise", Self.pin, code: "guard_not_met", at: ["/transfer/amount"])
-            #expect(refused.text.contains("/transfer/limit"))
-            try await walk.back(to: "input")
-            try await walk.send("submit", Self.entered.merging(["amount": 500_000]), to: "authorise")
-            try await walk.send("authorise", Self.pin, to: "confirm")
-        }
-    }
-
     @Test("who does not authorise in five minutes is back at the input, and after a quarter of an hour it is all over")
     func slow() async throws {
         let clock = SteeredClock()
@@ -118,33 +85,6 @@ struct MoneyTransferWalk {
             #expect(over[member: "status"] == "expired")
             #expect(try await client.event("next", on: walk.path).status == 410)
             #expect(try await client.send("PUT", walk.path).screen == "input")
-        }
-    }
-
-    @Test("another transfer begins empty, and one that is cancelled leaves nothing behind")
-    func another() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "money-transfer", by: client)
-            try await walk.send("submit", Self.entered, to: "authorise")
-            try await walk.send("authorise", Self.pin, to: "confirm")
-            let empty = try await walk.send("another", to: "input")
-            #expect(empty.stack == ["input"])
-            #expect(empty.shown("transfer")?[member: "to"] == .null)
-            try await walk.send("submit", Self.entered, to: "authorise")
-            try await walk.finish("cancel", outcome: "cancelled")
-            #expect(try await client.listing(of: "transfer")?[string: "status"] == "registered")
-        }
-    }
-
-    @Test("what cannot be transferred is refused at the place where it is wrong")
-    func wrongInput() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "money-transfer", by: client)
-            try await walk.refused(
-                "submit", ["to": ["name": "", "iban": "1"], "amount": 0], code: "invalid_input",
-                at: ["/data/amount", "/data/to/iban", "/data/to/name"])
-            try await walk.send("submit", Self.entered, to: "authorise")
-            try await walk.refused("authorise", ["pin": "12"], code: "invalid_input", at: ["/data/pin"])
         }
     }
 }

@@ -110,11 +110,6 @@ struct Walk {
 }
 
 extension TestResponse {
-    /// The names of the events that a journey would take now.
-    var enabled: Set<String> {
-        Set(events.filter { $0[member: "enabled"] == true }.compactMap { $0[string: "name"] })
-    }
-
     /// Why it would not take one; nil when it would, or when there is no such event.
     func why(not event: String) -> [String]? {
         events.first { $0[string: "name"] == event }?[member: "why"]?.elements?.compactMap { $0[string: "pointer"] }
@@ -122,9 +117,6 @@ extension TestResponse {
 
     /// What the screen shows of a service.
     func shown(_ service: String) -> JSONDocument? { self[member: "screen"]?[member: "data"]?[member: service] }
-
-    /// How the screen is presented.
-    var presentation: String? { self[member: "screen"]?[string: "presentation"] }
 
     /// The flows of the live coordinators, parents first.
     var coordinators: [String] {
@@ -139,17 +131,15 @@ extension TestResponse {
 
 /// A whole application with the services and flows that come with it, and a new session.
 ///
-/// - Parameters:
-///   - flows: the texts of others.
-///   - sessionIdle: how long a session may rest, when that is not what the walk is about.
+/// - Parameter sessionIdle: how long a session may rest, when that is not what the walk is about.
 func withShippedFlows(
-    clock: any SessionClock = SystemClock(), flows: [String]? = nil, mainFlow: String? = "main",
-    sessionIdle: Duration = .seconds(1800), _ body: (RunningApplication, TestClient) async throws -> Void
+    clock: any SessionClock = SystemClock(), sessionIdle: Duration = .seconds(1800),
+    _ body: (RunningApplication, TestClient) async throws -> Void
 ) async throws {
     try await withApplication(
-        services: try ShippedFiles.services(), flows: try flows ?? ShippedFiles.flows(), clock: clock,
+        services: try ShippedFiles.services(), flows: try ShippedFiles.flows(), clock: clock,
         { configuration in
-            configuration.mainFlow = mainFlow
+            configuration.mainFlow = "main"
             configuration.sessionIdleTimeout = sessionIdle
         },
         { app in try await body(app, try await app.newSession().client) })

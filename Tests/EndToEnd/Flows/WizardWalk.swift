@@ -28,23 +28,6 @@ struct WizardWalk {
         }
     }
 
-    @Test("when finish does not remove the profile, the name is still there on the first screen")
-    func finishWithoutRemoval() async throws {
-        let shipped = try ShippedFiles.flow("wizard")
-        let keeping = shipped.replacing(#", "actions": [{ "remove": "profile" }]"#, with: "")
-        try #require(keeping != shipped)
-        try await withShippedFlows(flows: [keeping, try ShippedFiles.flow("edit-quote")], mainFlow: nil) { _, client in
-            let walk = try await Walk(of: "wizard", by: client)
-            try await walk.send("sign_in", Self.ada, to: "page1")
-            try await walk.send("next", to: "page2")
-            try await walk.send("next", to: "page3")
-            let first = try await walk.send("finish", to: "start")
-            #expect(first.stack == ["start"])
-            #expect(first.shown("profile")?[string: "name"] == "Ada")
-            #expect(first.enabled == ["sign_in", "next", "cancel"])
-        }
-    }
-
     @Test("nobody gets to the pages without a name, neither by an event nor by a deep link")
     func nameless() async throws {
         try await withShippedFlows { _, client in
@@ -72,59 +55,6 @@ struct WizardWalk {
             let at = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard","at":"page2"}"#)
             #expect(at.status == 201)
             #expect(at.stack == ["start", "page1", "page2"])
-        }
-    }
-
-    @Test("starting over begins on the first screen, with another step and the services as they are")
-    func startOver() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "wizard", by: client)
-            try await walk.send("sign_in", Self.ada, to: "page1")
-            let second = try await walk.send("next", to: "page2")
-            let again = try await client.send("PUT", walk.path)
-            #expect(again.status == 200)
-            #expect(again.stack == ["start"])
-            #expect(again.step == second.step.map { $0 + 1 })
-            #expect(again.shown("profile")?[string: "name"] == "Ada")
-            try await walk.send("next", to: "page1")
-        }
-    }
-
-    @Test("an event that is sent twice is taken once")
-    func twice() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "wizard", by: client)
-            let first = try await walk.send("sign_in", Self.ada, to: "page1", fields: key("sign-in"))
-            let again = try await walk.send("sign_in", Self.ada, to: "page1", fields: key("sign-in"))
-            #expect(again.text == first.text)
-            #expect(again["Idempotency-Replayed"] == "true")
-            try await walk.send("next", to: "page2", fields: ifMatch(first))
-            let stale = try await walk.refused("next", code: "precondition_failed", fields: ifMatch(first))
-            #expect(stale.status == 412)
-        }
-    }
-
-    @Test("the quotation is edited in a modal: saved leads on, cancelled and back stay, cancel on the flow ends all")
-    func quote() async throws {
-        try await withShippedFlows { _, client in
-            let walk = try await Walk(of: "wizard", by: client)
-            try await walk.send("sign_in", Self.ada, to: "page1")
-            try await walk.send("next", to: "page2")
-            let shown = try await walk.send("edit", to: "show")
-            #expect(shown.presentation == "modal")
-            #expect(shown.coordinators == ["wizard", "edit-quote"])
-            #expect(try await walk.send("close", to: "page2").coordinators == ["wizard"])
-            try await walk.send("edit", to: "show")
-            #expect(try await walk.back(to: "page2").coordinators == ["wizard"])
-            try await walk.send("edit", to: "show")
-            try await walk.send("edit", to: "edit")
-            let saved = try await walk.send("save", ["text": "Do as I say."], to: "page3")
-            #expect(saved.stack == ["start", "page1", "page2", "page3"])
-            #expect(saved.coordinators == ["wizard"])
-            #expect(saved.shown("quote") == ["text": "Do as I say.", "author": "Ada"])
-            try await walk.back(to: "page2")
-            try await walk.send("edit", to: "show")
-            try await walk.finish("cancel", outcome: "cancelled")
         }
     }
 }

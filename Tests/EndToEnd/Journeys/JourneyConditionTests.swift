@@ -139,40 +139,4 @@ struct JourneyConditionTests {
             #expect(try await client.get(Paths.main).screen == "start")
         }
     }
-
-    @Test("of 100 clients that send with If-Match each accepted event counts once, in order; the rest get 412")
-    func manyClients() async throws {
-        try await withApplication(services: [TestFlows.diaryService()], flows: [TestFlows.diary]) { app in
-            let client = try await app.newSession().client
-            let journey = try await client.start("diary")
-            let written = try await withThrowingTaskGroup(of: (entry: Int, step: Int, refused: Int).self) { group in
-                for entry in 0..<100 {
-                    group.addTask { try await Self.write(entry, on: journey, client) }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(written.count == 100)
-            #expect(written.map(\.refused).reduce(0, +) > 0, "they did get in each other's way")
-            let inOrder = written.sorted { $0.step < $1.step }
-            #expect(inOrder.map(\.step) == Array(2...101))
-            let entries = try await client.get(Paths.service("diary"))[member: "entries"]?.elements
-            #expect(entries?.compactMap(\.int) == inOrder.map(\.entry))
-            #expect(try await client.get(journey).step == 101)
-        }
-    }
-
-    /// Sends until it is taken, each time with the step that the last answer named.
-    private static func write(
-        _ entry: Int, on journey: String, _ client: TestClient
-    ) async throws -> (entry: Int, step: Int, refused: Int) {
-        var tag = try #require(try await client.get(journey)["ETag"])
-        var refused = 0
-        while true {
-            let answer = try await client.event("write", #"{"entry":\#(entry)}"#, on: journey, fields: ifMatch(tag))
-            if answer.status == 200 { return (entry, try #require(answer.step), refused) }
-            try #require(answer.status == 412)
-            tag = try #require(answer["ETag"])
-            refused += 1
-        }
-    }
 }

@@ -70,23 +70,6 @@ struct JourneyVersionTests {
     }
 
     @Test("a patch runs on what the journey's own flow owns once a journey, on the session's services once a session")
-    func patches() async throws {
-        try await Self.with([Self.form(2, more: Self.patched)]) {
-            try await Self.twoJourneys($0)
-        } then: { client, journeys in
-            for journey in journeys {
-                let moved = try await client.event("next", on: journey)
-                #expect(moved.status == 200, "\(moved.text)")
-                #expect(moved[member: "version"] == 2)
-                let note = try await client.get(Paths.service("note", ofJourney: journey))
-                #expect(try note.json == ["words": "own"])
-            }
-            #expect(try await client.get(Paths.service("shared")).json == ["total": 1])
-            #expect(try await client.get(Paths.journeys).items.map { $0[string: "status"] } == ["active", "active"])
-        }
-    }
-
-    @Test("over a restart, too, a patch runs on the session's services once a session")
     func patchesOnce() async throws {
         try await withFolder([:]) { _, folder in
             func run<Kept: Sendable>(
@@ -108,6 +91,8 @@ struct JourneyVersionTests {
                     let moved = try await client.event("next", on: journey)
                     #expect(moved[member: "version"] == 2, "\(moved.text)")
                     #expect(try await client.get(Paths.service("shared")).json == ["total": 1])
+                    let note = try await client.get(Paths.service("note", ofJourney: journey))
+                    #expect(try note.json == ["words": "own"])
                 }
             }
         }

@@ -81,26 +81,6 @@ struct OwnedServiceTests {
         }
     }
 
-    @Test("a child sees what its parents own unless it owns that itself")
-    func chain() async throws {
-        try await Self.with { _, client in
-            let journey = try await client.start("pay")
-            try await client.event("enter", #"{"amount":1}"#, on: journey)
-            try await client.event("jot", on: journey)
-            let child = try await client.event("more", on: journey)
-            #expect(Self.amount(child) == 1)
-            #expect(child.shown("note") == ["text": ""])
-            try await client.event("jot", on: journey)
-            let changed = try await client.event("double", on: journey)
-            #expect(changed.shown("note") == ["text": "child"])
-            #expect(Self.amount(try await client.event("close", on: journey)) == 2)
-            let note = Paths.service("note", ofJourney: journey)
-            #expect(try await client.get(note).json == ["text": "parent"])
-            // The next child begins with a note of its own again.
-            #expect(try await client.event("more", on: journey).shown("note") == ["text": ""])
-        }
-    }
-
     @Test("what is owned ends with its journey, and starting over begins with none")
     func ended() async throws {
         try await Self.with { _, client in
@@ -111,18 +91,6 @@ struct OwnedServiceTests {
             try await client.event("enter", #"{"amount":8}"#, on: journey)
             try await client.event("stop", on: journey)
             #expect(try await client.get(Paths.service("transfer"))[member: "amount"] == .null)
-        }
-    }
-
-    @Test("an action that makes an owned service invalid is refused, and nothing has happened")
-    func invalid() async throws {
-        try await Self.with { _, client in
-            let journey = try await client.start("pay")
-            try await client.event("enter", #"{"amount":7}"#, on: journey)
-            let refused = try await client.event("enter", #"{"amount":0}"#, on: journey)
-            #expect(refused.code == "invalid_state")
-            #expect(refused.pointers == ["/transfer/amount"])
-            #expect(Self.amount(try await client.get(journey)) == 7)
         }
     }
 

@@ -27,20 +27,6 @@ enum TestFlows {
            "done": {"type": "final", "output": {"by": {"$from": "/profile/name"}}}}}
         """
 
-    /// One screen, on which entries are written into service `diary`.
-    static let diary = """
-        {"id": "diary", "version": 1, "initial": "page", "states": {
-           "page": {"data": ["diary"], "on": {
-             "write": {"actions": [{"op": "add", "path": "/diary/entries/-", "value": {"$from": "/event/entry"}}]},
-             "close": {"target": "closed"}}},
-           "closed": {"type": "final"}}}
-        """
-
-    static func diaryService() throws -> ServiceFile {
-        try ServiceFile(
-            name: "diary", schema: ["properties": ["entries": ["type": "array"]]], default: ["entries": []])
-    }
-
     /// Takes an amount, and shows what time it was asked for until.
     static let order = """
         {"id": "order", "version": 2, "initial": "list", "timeout": {"idle": "10m"},

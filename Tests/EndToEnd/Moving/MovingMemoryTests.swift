@@ -20,11 +20,15 @@ struct MovingMemoryTests {
             ])
             let admin = try await server.ports().adminPort
             let identifier = server.identifier
+            let file = "\(folder)/sessions.ndjson"
+            let sent = try await blocking { try Self.write(to: file) }
+            #expect(sent > 100 << 20)
+            let before = Self.peakKilobytes(identifier)
+            let run = try await ProgramProcess.run(["import", file, "--admin-port", "\(admin)"])
+            let report = try JSONDocument(parsing: run.output)
+            #expect(report[member: "imported"]?.int == Self.sessions && run.status == 0, "\(run)")
             try await blocking {
                 // SQLite may keep every page of the file; the server keeps no other copy of the archive.
-                let before = Self.peakKilobytes(identifier)
-                let sent = try Self.send(to: admin)
-                #expect(sent > 100 << 20)
                 let imported = Self.peakKilobytes(identifier) - before
                 let pages = try Self.kilobytes("\(folder)/sessions.db")
                 #expect(isSanitized || imported < pages + (48 << 10), "\(imported) KB, \(pages) KB of pages")
@@ -44,30 +48,22 @@ struct MovingMemoryTests {
         return Int(status.st_size) >> 10
     }
 
-    /// - Returns: how many bytes of sessions there were.
-    private static func send(to port: UInt16) throws -> Int {
-        let connection = try RawConnection(port: port)
-        try connection.send(
-            "POST /v1/imports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
-                + "Transfer-Encoding: chunked\r\n\r\n")
-        func send(_ bytes: [UInt8]) throws {
-            try connection.send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [13, 10])
-        }
+    /// - Returns: how many bytes of sessions there are.
+    private static func write(to path: String) throws -> Int {
+        let file = try #require(fopen(path, "we"))
+        defer { fclose(file) }
+        func write(_ bytes: [UInt8]) { #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count) }
         var archive = TestArchive()
-        try send(archive.header)
+        write(archive.header)
         let text = String(repeating: "a", count: documentBytes)
         let profile = #"{"name":"Ada","email":null,"locale":null,"attributes":{"text":"\#(text)"}}"#
         var sum = 0
         for number in 1...sessions {
             let line = archive.session(number, profile: profile)
             sum += line.count
-            try send(line)
+            write(line)
         }
-        try send(archive.end)
-        try connection.send("0\r\n\r\n")
-        let answer = try connection.readResponse()
-        #expect(try answer.json[member: "imported"]?.int == sessions, "\(answer.text)")
-        #expect(try answer.json[member: "complete"]?.bool == true)
+        write(archive.end)
         return sum
     }
 

@@ -142,27 +142,6 @@ struct MovingTests {
         }
     }
 
-    @Test("what came before the client left is kept")
-    func disconnected() async throws {
-        let text = try await Self.export(sessions: 100)
-        try await withApplication { app in
-            let port = app.adminPort
-            let half = Array(text.utf8.prefix(text.utf8.count / 2))
-            let whole = half.split(separator: UInt8(ascii: "\n")).count - 2
-            try await blocking {
-                let connection = try RawConnection(port: port)
-                try connection.send(
-                    "POST /v1/imports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
-                        + "Content-Length: \(text.utf8.count)\r\n\r\n")
-                try connection.send(half)
-                connection.close()
-            }
-            var count = 0
-            while count < whole { count = try await app.admin().get("/v1/sessions?limit=100").items.count }
-            #expect(count == whole)
-        }
-    }
-
     @Test("the versions of flows that came with journeys are missed when they are not there at the next start")
     func versions() async throws {
         let flows = [TestFlows.wizard]

@@ -22,12 +22,6 @@ struct ExpectationTests {
             try check(request)
             return HTTPResponse(body: try request.body)
         }
-        routes.onPieces(.put, "/pieces") { request in
-            try check(request)
-            var body: [UInt8] = []
-            while let piece = try await request.reader?.next() { body += piece }
-            return HTTPResponse(body: body)
-        }
         routes.on(.put, "/indifferent") { _ in HTTPResponse(text: "no body needed") }
         routes.on(.put, "/large") { _ in HTTPResponse(body: large) }
         routes.on(.put, "/large-asynchronous") { _ in
@@ -50,7 +44,7 @@ struct ExpectationTests {
         "PUT \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\(fields)\r\n"
     }
 
-    @Test("is asked for its body when that is wanted", arguments: ["/synchronous", "/asynchronous", "/pieces"])
+    @Test("is asked for its body when that is wanted", arguments: ["/synchronous", "/asynchronous"])
     func isAsked(path: String) async throws {
         let recorder = Recorder()
         try await withServer(observer: recorder, routes: Self.addRoutes) { server in
@@ -73,7 +67,7 @@ struct ExpectationTests {
     @Test(
         "gets the final status before it sends its body",
         arguments: [
-            ("/synchronous", "", 401), ("/asynchronous", "", 401), ("/pieces", "", 401), ("/nowhere", "", 404),
+            ("/synchronous", "", 401), ("/asynchronous", "", 401), ("/nowhere", "", 404),
             ("/echo", "", 404), ("/indifferent", "", 200),
             ("/synchronous", "Key: right\r\nContent-Encoding: gzip\r\n", 415),
             ("/asynchronous", "Key: right\r\nContent-Range: bytes 0-4/5\r\n", 400),

@@ -11,17 +11,11 @@ func exported(_ sessions: Sessions, after: SessionCursor? = nil) async throws ->
     return bytes.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
 }
 
-/// Takes lines in, in pieces of that size.
 func imported(
-    _ lines: [[UInt8]], into sessions: Sessions, _ conflict: SessionImport.Conflict = .skip, isTrial: Bool = false,
-    by size: Int = 1_000
+    _ lines: [[UInt8]], into sessions: Sessions, _ conflict: SessionImport.Conflict = .skip, isTrial: Bool = false
 ) async throws -> ImportReport {
     var work = SessionImport(into: sessions, conflict: conflict, isTrial: isTrial)
-    let bytes = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
-    for start in stride(from: 0, to: bytes.count, by: size) {
-        try await work.take(Array(bytes[start..<min(start + size, bytes.count)]))
-    }
-    try await work.finish()
+    try await work.take(lines.flatMap { $0 + [UInt8(ascii: "\n")] })
     return work.report
 }
 

@@ -133,7 +133,7 @@ struct ArchiveRefusalTests {
             damaged[2][place] ^= 4
             // That makes it two lines.
             if damaged[2][place] == UInt8(ascii: "\n") { continue }
-            let report = try await imported(damaged, into: try SessionsFixture(clock: from.clock).sessions, by: 100_000)
+            let report = try await imported(damaged, into: try SessionsFixture(clock: from.clock).sessions)
             #expect(report.refused == 1 && report.imported == 2 && !report.isComplete, "byte \(place)")
         }
     }
@@ -169,12 +169,12 @@ struct ArchiveRefusalTests {
         arguments: ["", "hello", "{}", #"{"format":"concierge-sessions","version":1}"#, "[]", "\u{1F}\u{8B}"])
     func foreign(text: String) async throws {
         let fixture = try SessionsFixture()
-        await #expect(throws: SessionImport.NotAnArchive.self) {
+        await #expect(throws: NotAnArchive.self) {
             _ = try await imported([Array(text.utf8)], into: fixture.sessions)
         }
         let lines = try await exported(fixture.sessions)
         let newer = try Self.changed(lines[0], ["version": 3])
-        await #expect(throws: SessionImport.NotAnArchive.self) {
+        await #expect(throws: NotAnArchive.self) {
             _ = try await imported([newer], into: fixture.sessions)
         }
     }
@@ -186,7 +186,7 @@ struct ArchiveRefusalTests {
         let lines = try await exported(fixture.sessions)
         let report = try await imported(
             [[], lines[0], [], [], Array("{}".utf8), lines[1], [], Array("[".utf8)],
-            into: try SessionsFixture().sessions, by: 7)
+            into: try SessionsFixture().sessions)
         #expect(report.errors.map(\.line) == [5, 8, 8])
     }
 
@@ -217,24 +217,6 @@ struct ArchiveRefusalTests {
         json.endObject()
         #expect((20_000..<60_000).contains(json.bytes.count), "\(json.bytes.count)")
         #expect(report.refused == 20 && report.errors.count + report.moreErrors == 321, "\(report.errors.count)")
-    }
-
-    @Test("lines are cut wherever they come, and one that is too long is not kept")
-    func lines() {
-        for size in 1...20 {
-            var splitter = LineSplitter(limit: 5)
-            var lines: [LineSplitter.Line] = []
-            let bytes = Array("a\n\nbcdef\nghijkl\nm\nlast".utf8)
-            for start in stride(from: 0, to: bytes.count, by: size) {
-                lines += splitter.lines(in: Array(bytes[start..<min(start + size, bytes.count)]))
-            }
-            if let last = splitter.finish() { lines.append(last) }
-            #expect(
-                lines == [
-                    .text(Array("a".utf8)), .empty, .text(Array("bcdef".utf8)), .tooLong, .text(Array("m".utf8)),
-                    .text(Array("last".utf8)),
-                ])
-        }
     }
 
     @Test(

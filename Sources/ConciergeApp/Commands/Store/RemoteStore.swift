@@ -8,20 +8,11 @@ struct RemoteStore {
         let description: String
     }
 
-    private let server: PlainHTTP
-    private let place: String
-    private let key: Secret?
+    private let listener: AdminListener
 
     init(_ configuration: Configuration) {
-        let host = HealthCheck.loopback(for: configuration.admin.host)
-        var server = PlainHTTP(
-            host: host, port: configuration.admin.port,
-            trust: configuration.tls.certificate.map { .certificate(in: $0) })
         // A step may wait behind other writes.
-        server.timeoutSeconds = 30
-        self.server = server
-        place = "\(host), port \(configuration.admin.port)"
-        key = configuration.admin.key
+        listener = AdminListener(configuration, timeoutSeconds: 30)
     }
 
     /// Sends one request after another, so that clients can write in between.
@@ -49,7 +40,7 @@ struct RemoteStore {
         guard let store = try answer("GET", "/v1/stats")?[member: "store"] else { throw stranger }
         guard let identity = FileIdentity(path), store[member: "file"]?.string == identity.text else {
             throw Failure(
-                description: "a server uses the file, but the one at \(place) has another store: "
+                description: "a server uses the file, but the one at \(listener.place) has another store: "
                     + Self.advice)
         }
     }
@@ -64,20 +55,17 @@ struct RemoteStore {
 
     /// `nil` when the body is not JSON.
     private func answer(_ method: String, _ path: String) throws(Failure) -> JSONDocument? {
-        let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
-        guard let answer = server.send(method, path, fields: fields) else {
-            throw Failure(description: "a server uses the file, and no server responds at \(place): \(Self.advice)")
+        guard let answer = listener.send(method, path) else {
+            throw Failure(
+                description: "a server uses the file, and no server responds at \(listener.place): \(Self.advice)")
         }
-        switch answer.status {
-        case 200: return try? JSONDocument(parsing: answer.body)
-        case 401: throw Failure(description: "the server at \(place) requires its key: give it with --admin-key-file")
-        default: throw Failure(description: "the server at \(place) responds with status \(answer.status)")
-        }
+        guard answer.status == 200 else { throw Failure(description: listener.refusal(answer)) }
+        return try? JSONDocument(parsing: answer.body)
     }
 
     private var stranger: Failure {
         Failure(
-            description: "the server at \(place) is not the admin listener of the server that uses the file: "
+            description: "the server at \(listener.place) is not the admin listener of the server that uses the file: "
                 + Self.advice)
     }
 

@@ -5,17 +5,20 @@ import Sessions
 /// Transfers everything from one installation to another, see docs/moving.md.
 struct MoveEndpoints: Sendable {
     let sessions: Sessions
-    /// Keeps the reports of imports.
-    let idempotency: Idempotency
     let log: Log
 
     /// Lines of JSON have no registered type. Exports are sent as the first.
     static let mediaTypes = ["application/x-ndjson", "application/ndjson", "application/jsonl"]
 
-    func add(to routes: inout RouterBuilder) {
-        routes.on(.post, "/v1/exports", export)
-        routes.onPieces(.post, "/v1/imports", receive)
-    }
+    /// What a client is told of an archive that is larger than a body may be.
+    static let tooLarge =
+        "The request's body is too large. `concierge import` sends an archive of any size, in several requests."
+
+    static let importPath = "/v1/imports"
+
+    func addExports(to routes: inout RouterBuilder) { routes.on(.post, "/v1/exports", export) }
+
+    func addImports(to routes: inout RouterBuilder) { routes.on(.post, Self.importPath, receive) }
 
     private func export(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Self.refuseIdempotencyKey(request)
@@ -34,20 +37,12 @@ struct MoveEndpoints: Sendable {
     private func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
         try RequestBody.requireType(of: request, among: Self.mediaTypes)
         let options = try Self.options(of: request)
-        return try await IdempotentPieces(idempotency: idempotency, scope: .administrator(nil)).respond(to: request) {
-            body in
-            try await receive(&body, of: request, options.conflict, isTrial: options.isTrial)
-        }
-    }
-
-    private func receive(
-        _ body: inout FingerprintedBody, of request: HTTPRequest, _ conflict: SessionImport.Conflict, isTrial: Bool
-    ) async throws -> HTTPResponse {
-        var work = SessionImport(into: sessions, conflict: conflict, isTrial: isTrial)
-        defer { report(work.report, isTrial: isTrial, to: request) }
+        let archive = try request.body
+        var work = SessionImport(into: sessions, conflict: options.conflict, isTrial: options.isTrial)
+        defer { report(work.report, isTrial: options.isTrial, to: request) }
         do {
-            try await Self.take(&body, into: &work)
-        } catch let error as SessionImport.NotAnArchive {
+            try await work.take(archive)
+        } catch let error as NotAnArchive {
             throw Problem(
                 .notAnExport, errors: [InvalidInput(pointer: error.problem.pointer, detail: error.problem.detail)],
                 members: [("report", work.report.document)])
@@ -58,19 +53,6 @@ struct MoveEndpoints: Sendable {
                 fields: problem.fields)
         }
         return .json { work.report.write(to: &$0) }
-    }
-
-    /// - Throws: what `SessionImport` throws.
-    private nonisolated(nonsending) static func take(
-        _ body: inout FingerprintedBody, into work: inout SessionImport
-    ) async throws {
-        do {
-            while let piece = try await body.next() { try await work.take(piece) }
-        } catch is HTTPBodyBroken {
-            // The client cannot get a response. Whole lines that arrived are imported.
-            return try await work.finish(isAtEnd: false)
-        }
-        try await work.finish()
     }
 
     private func report(_ report: ImportReport, isTrial: Bool, to request: HTTPRequest) {
@@ -86,12 +68,15 @@ struct MoveEndpoints: Sendable {
 }
 
 extension ImportReport {
-    fileprivate var document: JSONDocument {
+    /// As JSON.
+    var text: String {
         var json = JSONWriter()
         json.beginObject()
         write(to: &json)
         json.endObject()
-        // The writer makes valid JSON.
-        return (try? JSONDocument(parsing: json.bytes)) ?? .null
+        return String(decoding: json.bytes, as: UTF8.self)
     }
+
+    /// The writer makes valid JSON.
+    fileprivate var document: JSONDocument { (try? JSONDocument(parsing: text)) ?? .null }
 }
