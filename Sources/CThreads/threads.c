@@ -15,7 +15,7 @@ void cthreads_name(const char *name) { pthread_setname_np(pthread_self(), name);
 
 void cthreads_set_slice(uint64_t slice) {
     // Who started the process may have chosen another policy (chrt(1)), which stays.
-    if (sched_getscheduler(0) != SCHED_OTHER) return;
+    if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_OTHER) return;
     struct {
         uint32_t size, policy;
         uint64_t flags;

@@ -1,8 +1,10 @@
 import CThreads
 
-/// For how long the kernel lets a thread run before others.
+/// For how long the kernel lets a thread run before others that want its processor.
 package enum ThreadSlice {
-    /// Makes the calling thread one that runs as soon as it wakes, and briefly, because it serves many clients: without
-    /// this, a worker sometimes waited for a whole slice of a thread that parsed a large body.
+    /// For a thread that serves many clients: it runs as soon as it wakes, and briefly.
     package static func makeBrief() { cthreads_set_slice(100_000) }
+
+    /// For a thread that parses a large body or validates a large document: a brief one takes the processor from it.
+    package static func makeLong() { cthreads_set_slice(100_000_000) }
 }

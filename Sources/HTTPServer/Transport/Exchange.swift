@@ -41,6 +41,7 @@ final class Exchange: @unchecked Sendable {
     func startBeside(_ work: @escaping @Sendable () throws -> HTTPOutcome) {
         _ = state.withLock { $0.leave() }
         task = Task.detached { [self] in
+            ThreadSlice.makeLong()
             // The deadline may have passed while it waited for its turn, or the client has gone.
             if !Task.isCancelled { await follow(work) }
         }

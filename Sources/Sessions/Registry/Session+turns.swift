@@ -1,3 +1,5 @@
+import Threads
+
 /// The units of work of one session run one after the other: each takes the turn before it reads the state, and passes
 /// it on when its commit was handed to the store (``Pipeline``).
 extension Session {
@@ -16,7 +18,10 @@ extension Session {
         _ work: @Sendable () async throws -> Value
     ) async throws -> Value {
         guard isLarge else { return try await work() }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor, operation: work)
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            ThreadSlice.makeLong()
+            return try await work()
+        }
     }
 
     /// Waits until nothing is in progress, and keeps all others out until ``endTurn()``.
@@ -90,6 +95,7 @@ extension Session {
                 run(work)
             } else {
                 Task.detached { [self] in
+                    ThreadSlice.makeLong()
                     proceed(with: work, atMost: Self.turnsAtOnce, isBeside: true)
                 }
                 return
