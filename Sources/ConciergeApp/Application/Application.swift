@@ -88,9 +88,7 @@ package actor Application {
                     }
                 }
             })
-        quotas = Quotas(
-            configuration.quotas, proxies: configuration.proxies.networks,
-            cookieName: SessionCookie(configuration.cookie).name)
+        quotas = Quotas(configuration.quotas, proxies: configuration.proxies.networks)
         adminAccess = AdminAccess(configuration.admin, log: self.log)
         idempotency = Idempotency(limits: .init(configuration.idempotency), sessions: sessions, clock: clock)
     }
@@ -241,7 +239,7 @@ package actor Application {
         SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cors.allowedOrigins), watchingExtends: configuration.watchingExtends,
-            log: log)
+            quotas: quotas, log: log)
     }
 
     func publicRoutes() throws -> Router {

@@ -18,6 +18,7 @@ struct SessionCaller: Sendable {
     let cookie: SessionCookie
     let allowedOrigins: Set<String>
     let watchingExtends: Bool
+    let quotas: Quotas
     let log: Log
 
     /// The caller's session.
@@ -38,8 +39,17 @@ struct SessionCaller: Sendable {
                 line.add("session_id", "ses_", high: token.sessionID.high, low: token.sessionID.low)
             }
         }
-        request.note(token.sessionID)
+        try note(token, of: request, session)
         return session
+    }
+
+    /// Notes whose request it is, and counts it.
+    private func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
+        // A request may look for its session more than once.
+        guard request.note == nil else { return }
+        try quotas.count(
+            request, of: token.sessionID, watchers: request.method.isSafe ? 0 : session.watcherCount)
+        request.note(token.sessionID)
     }
 
     /// The session that the path names, which must be the caller's own: `current`, or its id.
@@ -74,7 +84,7 @@ struct SessionCaller: Sendable {
         guard let session = try sessions.authenticateResident(token, isUse: isUse, isConfirmed: isConfirmed) else {
             return nil
         }
-        request.note(token.sessionID)
+        try note(token, of: request, session)
         try checkPath(of: request, names: session)
         return session
     }
@@ -82,7 +92,7 @@ struct SessionCaller: Sendable {
     /// The same for one that other processes may have changed since.
     func remembered(_ token: PresentedToken, of request: HTTPRequest) throws -> Session? {
         guard let session = sessions.remembered(token) else { return nil }
-        request.note(token.sessionID)
+        try note(token, of: request, session)
         try checkPath(of: request, names: session)
         return session
     }
@@ -115,7 +125,7 @@ struct SessionCaller: Sendable {
         guard Self.namesSession(request) else { return try Self.peer(request) }
         let token = try presentedToken(of: request)
         guard let session = try sessions.authenticateResident(token) else { return nil }
-        request.note(token.sessionID)
+        try note(token, of: request, session)
         return session.keyOwner
     }
 

@@ -23,28 +23,6 @@ struct SessionCredential {
         return SessionCredential(token: token, isCookie: false)
     }
 
-    /// A number for counting the requests of a token, wherever it is; `nil` without a token.
-    ///
-    /// It takes less time than ``of(_:cookieName:)``, which computes a digest.
-    static func key(of request: HTTPRequest, cookieName: String) -> UInt64? {
-        if request.fields.contains(.cookie), let cookie = cookies(of: request, named: cookieName).first {
-            return cookie.withUnsafeBytes { key(ofTokenIn: $0, at: 0) }
-        }
-        var found: UInt64?
-        request.fields.withValue(of: .authorization) { value in
-            if let offset = tokenOffset(in: value) { found = key(ofTokenIn: value, at: offset) }
-        }
-        return found
-    }
-
-    /// Derived from the end of the secret: 96 bits of it.
-    private static func key(ofTokenIn text: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
-        guard text.count - offset == SessionToken.length else { return nil }
-        let words = (text.count - 16, text.count - 8)
-        return text.loadUnaligned(fromByteOffset: words.0, as: UInt64.self) &* 0x9E37_79B9_7F4A_7C15
-            ^ text.loadUnaligned(fromByteOffset: words.1, as: UInt64.self)
-    }
-
     /// - Returns: `nil` when there is no such cookie.
     private static func ofCookie(
         _ request: HTTPRequest, named name: String

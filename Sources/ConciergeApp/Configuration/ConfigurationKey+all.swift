@@ -168,7 +168,9 @@ extension ConfigurationKey {
                 + "then refills evenly. Beyond it a request gets 429. Health checks and CORS preflights do not "
                 + "count."),
         .init("quotas.sessions", .quota, \.quotas.sessions, "Most sessions per period created from one address."),
-        .init("quotas.session_requests", .quota, \.quotas.sessionRequests, "Most requests per period with one token."),
+        .init(
+            "quotas.session_requests", .quota, \.quotas.sessionRequests,
+            "Most requests per period of one session. A write that many watch counts as more."),
         .init(
             "quotas.connections", .quota, \.quotas.connections,
             "Most new connections per period from one address. Further ones are closed before TLS begins. "

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Counts the requests of each client on the public listener, and refuses those beyond a quota.
 ///
-/// A client is an address (of IPv6: its /64) and, if the request has one, a token. The token is counted before it is
-/// checked, so a forged one costs nobody but its sender.
+/// A client is an address (of IPv6: its /64) and, once its token has proved it, a session. A forged token costs nobody
+/// but its sender's address, and a session's new token renews nothing.
 final class Quotas: Sendable {
     private final class Counted: Sendable {
         let name: String
@@ -22,16 +22,14 @@ final class Quotas: Sendable {
     private let requests, sessions, sessionRequests: Counted?
     private let exempt: [AddressRange]
     private let proxies: [AddressRange]
-    private let cookieName: String
 
     /// - Parameter proxies: those whose word about a client's address counts.
-    init(_ settings: Configuration.Quotas, proxies: [AddressRange], cookieName: String) {
+    init(_ settings: Configuration.Quotas, proxies: [AddressRange]) {
         requests = settings.requests.map { Counted("requests", $0) }
         sessions = settings.sessions.map { Counted("sessions", $0) }
         sessionRequests = settings.sessionRequests.map { Counted("session_requests", $0) }
         exempt = settings.exempt
         self.proxies = proxies
-        self.cookieName = cookieName
     }
 
     /// - Parameter other: the refusals of a quota that is counted elsewhere.
@@ -51,18 +49,30 @@ final class Quotas: Sendable {
         if route == "/health/ready" || route == "/health/alive" { return nil }
         // A page could not see the response.
         if request.method == .options, request.fields.contains("Access-Control-Request-Method") { return nil }
-        if exempt.contains(where: { $0.contains(request.client) }), !isOfUnknownProxy(request) { return nil }
-        var low = ""
-        var policies = ""
+        if isExempt(request) { return nil }
+        var fields: HTTPFields?
         let network = request.client.network
-        if let requests { try take(network, requests, request, &policies, &low) }
-        if let sessionRequests, let key = SessionCredential.key(of: request, cookieName: cookieName) {
-            try take(key, sessionRequests, request, &policies, &low)
-        }
+        if let requests { try take(network, requests, request, &fields) }
         if let sessions, request.method == .post, route == "/v1/sessions" {
-            try take(network, sessions, request, &policies, &low)
+            try take(network, sessions, request, &fields)
         }
-        return low.isEmpty ? nil : [.rateLimitPolicy: policies, .rateLimit: low]
+        return fields
+    }
+
+    /// Counts a request of a session, whose token has proved that it is one.
+    ///
+    /// - Parameter watchers: how many clients are told of what it writes. Eight of them count like a request.
+    /// - Throws: `Problem` 429.
+    func count(_ request: HTTPRequest, of session: SessionID, watchers: Int) throws(Problem) {
+        guard let sessionRequests, !isExempt(request) else { return }
+        var fields: HTTPFields?
+        let key = session.low ^ session.high &* 0x9E37_79B9_7F4A_7C15
+        try take(key, count: 1 + watchers / 8, sessionRequests, request, &fields)
+        if let fields { request.addToResponse(fields) }
+    }
+
+    private func isExempt(_ request: HTTPRequest) -> Bool {
+        exempt.contains { $0.contains(request.client) } && !isOfUnknownProxy(request)
     }
 
     /// Whether the request says that a proxy sent it, and the proxy is not known: then its client may be anyone.
@@ -72,21 +82,21 @@ final class Quotas: Sendable {
 
     private static let forwarded = [HTTPFieldName("X-Forwarded-For"), HTTPFieldName("Forwarded")]
 
+    /// - Parameter fields: get what the client is told when less than half of the quota is left.
     private func take(
-        _ key: UInt64, _ counted: Counted, _ request: HTTPRequest, _ policies: inout String, _ low: inout String
+        _ key: UInt64, count: Int = 1, _ counted: Counted, _ request: HTTPRequest, _ fields: inout HTTPFields?
     ) throws(Problem) {
-        let reading = counted.buckets.take(key, now: request.receivedAt)
+        let reading = counted.buckets.take(key, count, now: request.receivedAt)
         guard reading.isTaken else {
             counted.refusals.wrappingAdd(1, ordering: .relaxed)
             throw Self.refusal(by: counted.buckets.quota, named: counted.name, reading)
         }
         guard reading.isLow else { return }
-        if !low.isEmpty {
-            policies += ", "
-            low += ", "
-        }
-        policies += Self.policy(counted.buckets.quota, counted.name)
-        low += Self.limit(counted.name, reading)
+        let more: HTTPFields = [
+            .rateLimitPolicy: Self.policy(counted.buckets.quota, counted.name),
+            .rateLimit: Self.limit(counted.name, reading),
+        ]
+        if fields == nil { fields = more } else { fields?.add(contentsOf: more) }
     }
 
     /// The problem for a request beyond a quota.

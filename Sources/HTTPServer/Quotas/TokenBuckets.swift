@@ -63,13 +63,15 @@ package final class TokenBuckets: @unchecked Sendable {
 
     deinit { munmap(places, Self.bytes) }
 
-    /// Takes a token out of the bucket of a key, if there is one.
-    /// - Parameter now: nanoseconds of a monotonic clock.
-    package func take(_ key: UInt64, now: UInt64) -> Reading {
+    /// Takes tokens out of the bucket of a key, if there are so many.
+    /// - Parameters:
+    ///   - count: how many; 1 for most requests.
+    ///   - now: nanoseconds of a monotonic clock.
+    package func take(_ key: UInt64, _ count: Int = 1, now: UInt64) -> Reading {
         let time = bucket(of: key, now: now)
         var old = time.pointee.load(ordering: .relaxed)
         while true {
-            let full = max(old, now) + step
+            let full = max(old, now) + step * UInt64(count)
             guard full - now <= window else { return reading(of: old, now, isTaken: false) }
             let exchange = time.pointee.compareExchange(expected: old, desired: full, ordering: .relaxed)
             if exchange.exchanged { return reading(of: full, now, isTaken: true) }

@@ -93,6 +93,13 @@ public final class HTTPRequest: Sendable {
         set { notes.withLock { $0.attachment = newValue } }
     }
 
+    /// Adds fields to its response, whichever that will be.
+    public func addToResponse(_ fields: HTTPFields) {
+        notes.withLock { notes in
+            if notes.fields == nil { notes.fields = fields } else { notes.fields?.add(contentsOf: fields) }
+        }
+    }
+
     /// What its response has besides; see ``HTTPServerConfiguration/admission``.
     var addedFields: HTTPFields? {
         get { notes.withLock { $0.fields } }

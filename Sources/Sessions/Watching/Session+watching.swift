@@ -52,6 +52,12 @@ extension Session {
         return watcher
     }
 
+    /// How many clients watch it.
+    package var watcherCount: Int {
+        let (id, isWatched) = state.withLock { ($0.record.id, $0.isWatched) }
+        return isWatched ? environment.watches[id]?.watcherCount ?? 0 : 0
+    }
+
     /// Which documents of the process have changed is not known of the time in which a client was away, so it is told
     /// of all.
     ///
