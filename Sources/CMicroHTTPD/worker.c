@@ -267,20 +267,43 @@ static unsigned evict(worker *w, phase phase, int64_t age, bool silent, unsigned
     return count;
 }
 
-/// Keeps places free for the clients that are accepted next, at the cost of the oldest connections on which no request
-/// is complete: for a listener whose callers may be sure to be heard, whoever else connects to it. A request that waits
-/// for what others do takes no place.
+/// The first connection of a phase whose client has sent nothing that was not read, if it came to the phase at least
+/// `age` milliseconds ago.
+static cmhd_connection *evictable(const worker *w, phase phase, int64_t age) {
+    const phase_list *list = &w->phases[phase];
+    for (cmhd_connection *c = list->first; c != NULL; c = c->next) {
+        if (w->now - (c->deadline - list->limit) < age) return NULL;
+        if (!has_unread(c)) return c;
+    }
+    return NULL;
+}
+
+/// Keeps places free for the clients that are accepted next, at the cost of the connections that have been without a
+/// complete request for longest: for a listener whose callers may be sure to be heard, whoever else connects to it. A
+/// request that waits for what others do takes no place.
 static void make_room_at_once(worker *w) {
-    const unsigned wanted = w->server->worker_connections;
+    // What is on its way to a client that reads is not cut.
+    static const struct {
+        phase phase;
+        int64_t age;
+    } lists[] = {{PHASE_HEADER, 0}, {PHASE_BODY, 0}, {PHASE_SETTLING, 0}, {PHASE_IDLE, 0},
+                 {PHASE_TAKING, least_age_ms}, {PHASE_WRITE, least_age_ms}};
+    const unsigned most = w->server->worker_connections;
+    const unsigned kept = most > CMHD_ACCEPTED_AT_ONCE ? most - CMHD_ACCEPTED_AT_ONCE : most / 2;
     // Those that have ended are freed in this turn.
-    const unsigned counted = cmhd_counted_connections(w) - w->phases[PHASE_ENDED].count;
-    const unsigned kept = wanted > CMHD_ACCEPTED_AT_ONCE ? wanted - CMHD_ACCEPTED_AT_ONCE : wanted / 2;
-    if (counted <= kept) return;
-    static const phase phases[] = {PHASE_HEADER, PHASE_BODY, PHASE_TAKING, PHASE_SETTLING, PHASE_IDLE, PHASE_WRITE};
-    unsigned most = counted - kept, evicted = 0;
-    for (size_t at = 0; at < sizeof phases / sizeof phases[0] && evicted < most; at++)
-        evicted += evict(w, phases[at], 0, false, most - evicted);
-    atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
+    while (!w->quiesced && cmhd_counted_connections(w) - w->phases[PHASE_ENDED].count > kept) {
+        cmhd_connection *oldest = NULL;
+        int64_t since = INT64_MAX;
+        for (size_t at = 0; at < sizeof lists / sizeof lists[0]; at++) {
+            cmhd_connection *c = evictable(w, lists[at].phase, lists[at].age);
+            if (c == NULL || c->deadline - w->phases[lists[at].phase].limit >= since) continue;
+            since = c->deadline - w->phases[lists[at].phase].limit;
+            oldest = c;
+        }
+        if (oldest == NULL) return;
+        cmhd_close_socket(oldest);
+        atomic_fetch_add_explicit(&w->server->evictions, 1, memory_order_relaxed);
+    }
 }
 
 /// At the connection limit the worker accepts nobody, and clients would wait until connections end by themselves. So

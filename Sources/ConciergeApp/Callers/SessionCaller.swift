@@ -44,9 +44,9 @@ struct SessionCaller: Sendable {
     }
 
     /// Notes whose request it is, and counts it.
-    private func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
-        // A request may look for its session more than once.
-        guard request.note == nil else { return }
+    func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
+        // A request may look for its session more than once, and is handed over again when its body has come.
+        guard request.note == nil, !request.awaitsContinue else { return request.note(token.sessionID) }
         try quotas.count(
             request, of: token.sessionID, watchers: request.method.isSafe ? 0 : session.watcherCount)
         request.note(token.sessionID)
@@ -92,7 +92,6 @@ struct SessionCaller: Sendable {
     /// The same for one that other processes may have changed since.
     func remembered(_ token: PresentedToken, of request: HTTPRequest) throws -> Session? {
         guard let session = sessions.remembered(token) else { return nil }
-        try note(token, of: request, session)
         try checkPath(of: request, names: session)
         return session
     }

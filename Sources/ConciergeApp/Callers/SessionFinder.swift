@@ -65,9 +65,13 @@ struct SessionFinder: Sendable {
         return { request in
             let token = try presented(request)
             // Whatever is wrong may be right for the session as it is now.
-            guard let caller, let token, let session = try? caller.remembered(token, of: request),
-                let outcome = try? handle(request, session, token.digest)
-            else { return try answer(request, token, plain) }
+            guard let caller, let token, let session = try? caller.remembered(token, of: request) else {
+                return try answer(request, token, plain)
+            }
+            try caller.note(token, of: request, session)
+            guard let outcome = try? handle(request, session, token.digest) else {
+                return try answer(request, token, plain)
+            }
             let begun: HTTPHandler = { _ in outcome }
             return try .following(request, begun) { result in
                 if case .failure(let error) = result, error is Unconfirmed { return found(request, token, plain) }
@@ -84,12 +88,13 @@ struct SessionFinder: Sendable {
             return try handle(request, session)
         }
         guard let session = try? caller.remembered(token, of: request) else { return found(request, token, handle) }
+        try caller.note(token, of: request, session)
         let confirming: HTTPHandler = { _ in Self.confirming(session) }
         return try .following(request, confirming) { result in
             guard case .success = result,
                 try caller.resident(token, of: request, isUse: isUse(request), isConfirmed: true) === session
             else { return found(request, token, handle) }
-            return try handle(request, session)
+            return request.isLong ? .task { try handle(request, session) } : try handle(request, session)
         }
     }
 

@@ -133,9 +133,12 @@ struct LoadedSchemas: Sendable {
         var choices: [(value: String, name: String)] = []
         for id in flows.ids {
             let versions = flows.versions(of: id)
-            let (input, isNeeded) = values(
-                versions.map { ($0.input, SchemaComponents.name(of: id, "input")) },
-                described: "The input of the flow.")
+            let (input, isNeeded) =
+                versions.allSatisfy({ $0.input == nil })
+                ? (["type": "object", "maxProperties": 0, "description": "The flow has no input."], false)
+                : values(
+                    versions.map { ($0.input, SchemaComponents.name(of: id, "input")) },
+                    described: "The input of the flow.")
             var properties = members(of: .newJourney)
             properties.removeAll { ["flow", "version", "input"].contains($0.name) }
             properties += [

@@ -67,7 +67,8 @@ final class Quotas: Sendable {
         guard let sessionRequests, !isExempt(request) else { return }
         var fields: HTTPFields?
         let key = session.low ^ session.high &* 0x9E37_79B9_7F4A_7C15
-        try take(key, count: 1 + watchers / 8, sessionRequests, request, &fields)
+        let count = min(1 + watchers / 8, sessionRequests.buckets.quota.count)
+        try take(key, count: count, sessionRequests, request, &fields)
         if let fields { request.addToResponse(fields) }
     }
 

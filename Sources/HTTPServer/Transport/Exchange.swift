@@ -40,6 +40,10 @@ final class Exchange: @unchecked Sendable {
     /// The same for a handler that may take long, which runs on a thread of Swift's pool.
     func startBeside(_ work: @escaping @Sendable () throws -> HTTPOutcome) {
         _ = state.withLock { $0.leave() }
+        runBeside(work)
+    }
+
+    private func runBeside(_ work: @escaping @Sendable () async throws -> HTTPOutcome) {
         task = Task.detached { [self] in
             ThreadSlice.makeLong()
             // The deadline may have passed while it waited for its turn, or the client has gone.
@@ -97,7 +101,11 @@ final class Exchange: @unchecked Sendable {
     private func goOn(with outcome: HTTPOutcome) throws {
         var outcome = outcome
         while let followUp = followUps.popLast() { outcome = try outcome.followed(by: followUp) }
-        if case .task(let work) = outcome { run(work) } else { proceed(with: outcome) }
+        switch outcome {
+        case .task(let work) where request.isLong: runBeside(work)
+        case .task(let work): run(work)
+        default: proceed(with: outcome)
+        }
     }
 
     private func finish(_ response: HTTPResponse) {

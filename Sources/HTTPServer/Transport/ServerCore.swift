@@ -65,7 +65,7 @@ final class ServerCore: Sendable {
         if case .path(.found(let route, let parameters)) = finding {
             guard let request = admit(request(raw, method, head, router.match(route, parameters)), on: connection)
             else { return nil }
-            return raw.pointee.body_length < Self.longBody
+            return raw.pointee.body_length < HTTPRequest.longBody
                 ? handle(request, on: connection) : handleElsewhere(request, on: connection)
         }
         let decision = router.decide(finding, method)
@@ -153,10 +153,6 @@ final class ServerCore: Sendable {
         case let outcome: return handleLater(request, consume outcome, on: connection)
         }
     }
-
-    /// From this size on, in bytes, a body is not parsed on the worker's thread: that takes up to 15 µs for each KiB,
-    /// and the p99 of other clients would be eight times what it is without (row `attack` of Benchmarks).
-    private static let longBody = 16_384
 
     /// Handles a request that may take long on a thread of Swift's pool. Its connection is parked meanwhile, and the
     /// worker serves others.

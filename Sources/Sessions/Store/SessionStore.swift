@@ -70,13 +70,13 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// Replaces the state of a session, if its revision is still the one that the commit was made from.
     ///
-    /// A commit may arrive before its predecessor is done, unless the store is shared. The store executes the commits of
-    /// a session in their order, and refuses a commit whose predecessor it refused, which the revisions ensure. If several
-    /// processes share the store, another one may have committed the revision of the refused commit.
+    /// A commit may arrive before its predecessor is done, unless the store is shared. The store executes the commits
+    /// of a session in their order, and refuses a commit whose predecessor it refused, which the revisions ensure. If
+    /// several processes share the store, another one may have committed the revision of the refused commit.
     ///
-    /// - Parameter done: called once, with nil or the error: ``StoreError/conflict`` or ``StoreError/overtaken(_:)`` when
-    ///   the revision is another one, ``StoreError/gone`` when the session ended. A store that has nothing to wait for calls it before this returns;
-    ///   others call it later, on a thread of theirs, where it must take no time.
+    /// - Parameter done: called once, with nil or the error: ``StoreError/conflict`` or ``StoreError/overtaken(_:)``
+    ///   when the revision is another one, ``StoreError/gone`` when the session ended. A store that has nothing to wait
+    ///   for calls it before this returns; others call it later, on a thread of theirs, where it must take no time.
     func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void)
 
     /// Adds an imported session, or replaces the whole session of its id. An ended session of the id is no obstacle,

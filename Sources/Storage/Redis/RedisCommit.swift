@@ -98,8 +98,8 @@ final class RedisCommit: Sendable {
     ///
     /// - Parameters:
     ///   - reply: of the script; nil if that is lost.
-    ///   - isIndexed: whether it is certain that indexes have the session. Redis may have had no memory for an entry, and
-    ///     then enough for the script.
+    ///   - isIndexed: whether it is certain that indexes have the session. Redis may have had no memory for an entry,
+    ///     and then enough for the script.
     private func follow(_ reply: RedisReply?, isIndexed: Bool) {
         store.unindex(content, reply)
         var request = store.note(content.flows)

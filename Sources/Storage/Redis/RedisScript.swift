@@ -29,8 +29,9 @@ struct RedisScript: Sendable {
     ///
     /// Arguments: the nonce, the replaced revision, the new one, the last use (or ""), the number of fields to remove,
     /// these fields, and the other fields with their values. The last of them may be a response, see ``replays``.
-    /// Result: 1, the former user, the removed tasks, or 1 without a list if there were none; 0 without a session; -1, the session's nonce and its fields when
-    /// the revision is another one; -1 alone when another process has reserved the session.
+    /// Result: 1, the former user, the removed tasks, or 1 without a list if there were none; 0 without a session; -1,
+    /// the session's nonce and its fields when the revision is another one; -1 alone when another process has reserved
+    /// the session.
     static let commit = RedisScript(
         now + replays + """
             local key = KEYS[1]

@@ -3,7 +3,8 @@
 enum RedisSlot {
     static let count = 1 << 14
 
-    /// The slot of a key. Keys with the same text in their first braces have the same slot; an empty text does not count.
+    /// The slot of a key. Keys with the same text in their first braces have the same slot; an empty text does not
+    /// count.
     static func of(_ key: ArraySlice<UInt8>) -> Int {
         guard let open = key.firstIndex(of: UInt8(ascii: "{")),
             let close = key[open...].firstIndex(of: UInt8(ascii: "}")), close > open + 1

@@ -5,8 +5,8 @@ import Synchronization
 /// Sessions in Redis, which several servers share.
 ///
 /// A commit is one round trip to one Redis server: what indexes need before it, and a script that changes the session
-/// if its revision is the one that it was made from, or else replies with the session. In a cluster what indexes need is
-/// awaited first. Indexes are hints: what is found in one is looked up in the session.
+/// if its revision is the one that it was made from, or else replies with the session. In a cluster what indexes need
+/// is awaited first. Indexes are hints: what is found in one is looked up in the session.
 package final class RedisStore: SessionStore {
     package struct Settings: Sendable {
         /// In front of every key and channel, so that installations can share a Redis.

@@ -115,7 +115,14 @@ struct MovingCommandTests {
                 #expect(try await Self.run(["import", file] + key, on: app).status == 0)
                 let absent = try await ProgramProcess.run(["import", file, "--admin-port", "1"])
                 #expect(absent.status == 1 || absent.complaints.isEmpty, "\(absent)")
-                #expect(try await ProgramProcess.run(["export", "\(file)2", "--admin-port", "1"]).status == 1)
+                for target in [file, "\(file)2"] {
+                    let vain = try await ProgramProcess.run(["export", target, "--force", "--admin-port", "1"])
+                    #expect(vain.status == 1)
+                    #expect(access("\(target).partial", F_OK) != 0)
+                }
+                #expect(access(file, F_OK) == 0 && access("\(file)2", F_OK) != 0, "the former export is still there")
+                let beyond = try await Self.run(["import", file, "--from", "9"] + key, on: app)
+                #expect(beyond.status == 1 && beyond.complaints.contains("lines"), "\(beyond)")
             }
         }
     }

@@ -151,6 +151,33 @@ struct ConnectionLimitTests {
         }
     }
 
+    @Test("of a listener that admits at once: a slow client stays while others have been without a request for longer")
+    func oldestGoesFirst() async throws {
+        try await withServer {
+            $0.workers = 1
+            $0.limits.connections = 32
+            $0.limits.admitsAtOnce = true
+            $0.timeouts.idle = .seconds(3_000)
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                func ask() throws -> RawConnection {
+                    let connection = try RawConnection(port: port)
+                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    #expect(try connection.readResponse().status == 200)
+                    return connection
+                }
+                let idle = try (0..<40).map { _ in try ask() }
+                let slow = try RawConnection(port: port)
+                try slow.send("GET / HTTP/1.1\r\n")
+                for _ in 0..<4 { _ = try ask() }
+                try slow.send("Host: h\r\n\r\n")
+                #expect(try slow.readResponse().status == 200)
+                #expect(idle[0].isClosedByPeer())
+            }
+        }
+    }
+
     @Test("of an address closes its further connections at once, and counts those that are open")
     func ofAddress() async throws {
         try await withServer {

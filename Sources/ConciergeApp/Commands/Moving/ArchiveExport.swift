@@ -14,7 +14,11 @@ struct ArchiveExport {
     /// Behind the last session that has arrived an export can go on.
     private(set) var last: String?
     private(set) var isComplete = false
+    /// Where it is: the file that was asked for, or what has arrived of it.
+    private(set) var place: String
 
+    /// A file that exists is replaced only by a whole export.
+    ///
     /// - Parameters:
     ///   - after: the cursor of a session, to go on behind it.
     ///   - replaces: whether `file` may exist.
@@ -22,8 +26,13 @@ struct ArchiveExport {
     init(
         from listener: AdminListener, after: String?, to file: String, replaces: Bool, progress: (Int) -> Void
     ) throws {
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | (replaces ? O_TRUNC : O_EXCL), 0o600)
-        guard descriptor >= 0 else { throw LineReader.Failure(file) }
+        if !replaces, access(file, F_OK) == 0 {
+            errno = EEXIST
+            throw LineReader.Failure(file)
+        }
+        place = file + ".partial"
+        let descriptor = open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw LineReader.Failure(place) }
         var count = 0
         var isWritten = true
         let path = "/v1/exports" + (after.map { "?after=\($0)" } ?? "")
@@ -36,17 +45,19 @@ struct ArchiveExport {
             }
         }
         isWritten = isWritten && fsync(descriptor) == 0
-        let failure = LineReader.Failure(file)
-        guard close(descriptor) == 0, isWritten else { throw failure }
-        if let answer, answer.status != 200 {
-            unlink(file)
-            throw Failure(description: listener.refusal(answer))
+        let failure = LineReader.Failure(place)
+        do {
+            guard close(descriptor) == 0, isWritten else { throw failure }
+            if let answer, answer.status != 200 { throw Failure(description: listener.refusal(answer)) }
+            if answer == nil, count == 0 { throw Failure(description: "no server responds at \(listener.place)") }
+            try check(try LineReader(place))
+        } catch {
+            unlink(place)
+            throw error
         }
-        if answer == nil, count == 0 {
-            unlink(file)
-            throw Failure(description: "no server responds at \(listener.place)")
-        }
-        try check(try LineReader(file))
+        guard isComplete else { return }
+        guard rename(place, file) == 0 else { throw LineReader.Failure(file) }
+        place = file
     }
 
     private static func write(_ piece: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {

@@ -60,6 +60,7 @@ struct ArchiveImport {
             part?.add(line, number: number, isSession: isSession)
         }
         try send(&part)
+        guard first <= max(number, 1) else { throw Stop(line: first, reason: "the file has \(number) lines") }
         let isComplete = try check.finish()
         tellProblems(number)
         report.isComplete = isComplete && isWhole

@@ -38,7 +38,8 @@ extension Program {
             return ExitStatus.failure
         }
         output.result("\(work.report.text)\n")
-        return work.report.isComplete && work.report.refused == 0 ? ExitStatus.success : ExitStatus.failure
+        let (report, isRefused) = (work.report, work.report.refused > 0 || work.report.process == .refused)
+        return report.isComplete && !isRefused && report.errors.isEmpty ? ExitStatus.success : ExitStatus.failure
     }
 
     /// Exports everything that a running server has to a file.
@@ -55,8 +56,8 @@ extension Program {
             ) { count in
                 if pace.isDue { output.complaint("\(path): \(count.inBinaryUnits)\n") }
             }
-            output.result("\(path): \(export.sessions) sessions\n")
-            for problem in export.problems { output.complaint("\(path): \(problem)\n") }
+            output.result("\(export.place): \(export.sessions) sessions\n")
+            for problem in export.problems { output.complaint("\(export.place): \(problem)\n") }
             if !export.isComplete, let last = export.last {
                 output.complaint("concierge: export the rest to another file with --after \(last)\n")
             }

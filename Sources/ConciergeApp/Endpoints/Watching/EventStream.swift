@@ -51,7 +51,7 @@ final class EventStream: Sendable {
         case .ended(.stopping): return last("stopping")
         case .ended(.gap): return last("reset")
         // A browser that came back at once would displace the next.
-        case .ended(.displaced): return last("displaced", retry: 60_000)
+        case .ended(.displaced): return last("displaced", retry: 30_000)
         }
     }
 
