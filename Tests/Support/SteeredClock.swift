@@ -37,7 +37,7 @@ package final class SteeredClock: SessionClock {
     }
 
     /// How long a sleeper of a busy machine may take to come back.
-    private static let patience = Duration.seconds(2)
+    private static let patience = Duration.seconds(10)
 
     /// Lets the time run, a second at a time, until `body` has returned.
     package func running<Value>(_ body: () async throws -> Value) async rethrows -> Value {
