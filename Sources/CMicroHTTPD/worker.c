@@ -279,8 +279,8 @@ static cmhd_connection *evictable(const worker *w, phase phase, int64_t age) {
 }
 
 /// Keeps places free for the clients that are accepted next, at the cost of the connections that have been without a
-/// complete request for longest: for a listener whose callers may be sure to be heard, whoever else connects to it. A
-/// request that waits for what others do takes no place.
+/// complete request for longest. Thus a flood of connections does not keep the listener's callers out. A request that
+/// waits for what others do takes no place.
 static void make_room_at_once(worker *w) {
     // What is on its way to a client that reads is not cut.
     static const struct {

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// SCHED_FLAG_RESET_ON_FORK: a thread that the calling one starts has the usual slice again. The threads of a pool are
-// started by whoever has work for it first.
+// SCHED_FLAG_RESET_ON_FORK: a thread that the calling one starts has the usual slice again. A pool starts its threads
+// from the thread that gives it work, which may be one with another slice.
 enum { reset_on_fork = 1 };
 
 void cthreads_name(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -58,8 +58,8 @@ public struct HTTPServerConfiguration: Sendable {
         public var bufferBytes = 256 << 20
         /// Open connections. At this number idle ones make room for clients that wait in the kernel's backlog.
         public var connections = 16_384
-        /// For a listener whose callers must be heard whoever else connects: a new connection is accepted at once, and
-        /// at that number the oldest without a complete request is closed. Requests that wait for what others do
+        /// A new connection is accepted at once, and at the limit the one that has been without a complete request for
+        /// longest is closed. So a flood of connections keeps nobody out. Requests that wait for what others do
         /// (``HTTPRequest/bePatient()``) do not count.
         public var admitsAtOnce = false
         /// Open connections of one address, of IPv6 of one /64; beyond it a connection is closed at once. Trusted

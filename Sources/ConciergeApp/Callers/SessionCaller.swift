@@ -45,8 +45,8 @@ struct SessionCaller: Sendable {
 
     /// Notes whose request it is, and counts it.
     func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
-        // A request may look for its session more than once, and is handed over again when its body has come.
-        guard request.note == nil, !request.awaitsContinue else { return request.note(token.sessionID) }
+        // A request may look for its session more than once.
+        guard request.note == nil else { return }
         try quotas.count(
             request, of: token.sessionID, watchers: request.method.isSafe ? 0 : session.watcherCount)
         request.note(token.sessionID)
