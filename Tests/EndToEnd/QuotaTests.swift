@@ -160,6 +160,18 @@ struct QuotaTests {
         }
     }
 
+    @Test("of a session are taken by a request that is answered before its body comes, too")
+    func expectation() async throws {
+        try await Self.withQuotas {
+            $0.quotas.sessionRequests = Self.quota(2)
+        } _: { app in
+            let client = try await app.newSession().client.with("Expect", "100-continue").with("Content-Length", "1")
+            var statuses: [Int] = []
+            for _ in 0..<3 { statuses.append(try await client.get(Paths.current).status) }
+            #expect(statuses == [200, 200, 429])
+        }
+    }
+
     @Test("of a session hold for its cookie, and are not doubled when the token is sent as a bearer token as well")
     func cookie() async throws {
         try await Self.withQuotas {
