@@ -11,6 +11,12 @@ struct ArchiveImport {
         let reason: String
     }
 
+    struct NoSuchLine: Error, CustomStringConvertible {
+        let line, count: Int
+
+        var description: String { "there is no line \(line): the file has \(count) lines" }
+    }
+
     private let listener: AdminListener
     private let path: String
     private let first: Int
@@ -32,7 +38,7 @@ struct ArchiveImport {
         self.progress = progress
     }
 
-    /// - Throws: ``Stop``, ``NotAnArchive``, ``LineReader/Failure``.
+    /// - Throws: ``Stop``, ``NoSuchLine``, ``NotAnArchive``, ``LineReader/Failure``.
     mutating func run(_ file: LineReader) throws {
         var part: ArchivePart?
         var header: [UInt8] = []
@@ -60,7 +66,7 @@ struct ArchiveImport {
             part?.add(line, number: number, isSession: isSession)
         }
         try send(&part)
-        guard first <= max(number, 1) else { throw Stop(line: first, reason: "the file has \(number) lines") }
+        guard first <= max(number, 1) else { throw NoSuchLine(line: first, count: number) }
         let isComplete = try check.finish()
         tellProblems(number)
         report.isComplete = isComplete && isWhole
