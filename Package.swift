@@ -8,7 +8,7 @@ let onCallersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNons
 /// Tests/Fuzz is a test target, which replays the corpus, or the fuzzer itself: `make fuzz` chooses.
 let fuzzDependencies: [Target.Dependency] = [
     "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument",
-    "Navigation", "Sessions", "Storage",
+    "Navigation", "Sessions", "SQLiteStorage",
 ]
 let fuzz: Target =
     Context.environment["FUZZING"] == nil
@@ -82,19 +82,21 @@ let package = Package(
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto", "Threads"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor),
+        .target(name: "Storage", dependencies: ["Sessions", "CDeflate"]),
         .target(
-            name: "Storage",
-            dependencies: [
-                "Sessions", "JSONDocument", "Threads", "CPageChecksums", "CSQLite", "CDeflate", "CCrypto", "CHiredis",
-                "CTLSClient",
-            ],
+            name: "SQLiteStorage",
+            dependencies: ["Storage", "Sessions", "Threads", "CPageChecksums", "CSQLite"],
+            exclude: ["README.md"], swiftSettings: onCallersExecutor),
+        .target(
+            name: "RedisStorage",
+            dependencies: ["Storage", "Sessions", "Threads", "CCrypto", "CHiredis", "CTLSClient"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor),
         .target(name: "ConciergeClient", swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
             dependencies: [
-                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
-                "CCurl", "CDeflate", "CEmbeddedFiles", "CThreads", "Threads",
+                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "SQLiteStorage",
+                "RedisStorage", "CCrypto", "CCurl", "CDeflate", "CEmbeddedFiles", "CThreads", "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // With it comes what only a program may have. mimalloc (libmimalloc-dev) takes the place of the C library's
@@ -128,8 +130,8 @@ let package = Package(
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "Storage", "Sessions", "Navigation", "HTTPTestClient", "CSQLite", "CPageChecksums", "Threads",
-                "RedisTestServer", "SeededRandomness",
+                "Storage", "SQLiteStorage", "RedisStorage", "Sessions", "Navigation", "HTTPTestClient", "CSQLite",
+                "CPageChecksums", "Threads", "RedisTestServer", "SeededRandomness",
             ],
             exclude: ["Fixtures"]),
         .testTarget(
@@ -141,21 +143,21 @@ let package = Package(
         .testTarget(
             name: "Durability",
             dependencies: [
-                "Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "SeededRandomness", "CSQLite",
-                "RedisTestServer",
+                "Storage", "SQLiteStorage", "Sessions", "Support", "HTTPTestClient", "JSONDocument",
+                "SeededRandomness", "CSQLite", "RedisTestServer",
             ],
             exclude: ["README.md", "PlantedBugs"]),
         .testTarget(
             name: "EndToEnd",
             dependencies: [
-                "ConciergeApp", "Sessions", "Storage", "Support", "HTTPServer", "HTTPTestClient", "RedisTestServer",
-                "CCrypto", "CTLSClient",
+                "ConciergeApp", "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "Support", "HTTPServer",
+                "HTTPTestClient", "RedisTestServer", "CCrypto", "CTLSClient",
             ]),
         .testTarget(
             name: "SharedHistories",
             dependencies: [
                 "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation", "RedisTestServer",
-                "SeededRandomness", "Sessions", "Storage", "Support",
+                "SeededRandomness", "Sessions", "RedisStorage", "Support",
             ],
             exclude: ["README.md"]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),

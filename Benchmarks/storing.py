@@ -1,6 +1,6 @@
 """Many stored sessions in a database file of ours, written faster than requests could make them.
 
-This file alone knows what the tables of `Sources/Storage/SQLite` look like. It copies a session that the server made,
+This file alone knows what the tables of `Sources/SQLiteStorage` look like. It copies a session that the server made,
 under new ids and tokens, and does nothing to a file that is not as it expects: the version, the columns, and the
 checksum of the session that it copies must all be those that it would have written.
 """

@@ -1,5 +1,3 @@
-import CSQLite
-
 /// Why a store cannot be used, in a sentence that says what to do.
 package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     /// The database belongs to another program.
@@ -25,20 +23,6 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
 
     /// What there is in place of the key.
     package enum Lock: Sendable, Equatable { case noKeys, missing, other }
-
-    /// Translates SQLite's error for a file that it was to open.
-    init(_ error: SQLiteError, _ path: String) {
-        self =
-            switch error.primaryCode {
-            // Another program has it: a server would hold the lock.
-            case SQLITE_BUSY, SQLITE_LOCKED: .inUse(path)
-            case SQLITE_NOTADB: .unusable(path, reason: "it is not an SQLite database: name another file")
-            case SQLITE_FULL: .unusable(path, reason: "its disk is full: make room, or name another file")
-            case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
-                .unusable(path, reason: "\(error): \(StorePlace.advice)")
-            default: .unusable(path, reason: error.description)
-            }
-    }
 
     package var description: String {
         switch self {

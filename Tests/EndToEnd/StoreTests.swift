@@ -2,6 +2,7 @@ import ConciergeApp
 import Glibc
 import HTTPTestClient
 import JSONDocument
+import SQLiteStorage
 import Sessions
 import Storage
 import Support

@@ -2,8 +2,8 @@ import ConciergeApp
 import Glibc
 
 @testable import JSONDocument
+@testable import SQLiteStorage
 @testable import Sessions
-@testable import Storage
 
 enum FuzzedStore {
     /// An archive. Each line gets a right checksum, so that what is behind it is tried as well.

@@ -4,7 +4,7 @@ import Navigation
 import RedisTestServer
 import Sessions
 
-@testable import Storage
+@testable import RedisStorage
 
 /// What of a server matters here, without HTTP: its sessions and its idempotency keys, on a Redis behind a proxy.
 final class SharedServer: HistoryServer {

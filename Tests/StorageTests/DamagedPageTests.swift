@@ -2,7 +2,7 @@ import CSQLite
 import Sessions
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 /// Whatever page is damaged, and however: sessions that are shown are as they were written, missing ones are reported,
 /// and every call returns.

@@ -1,7 +1,7 @@
 import Sessions
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Documents in rows and beside rows")
 struct DocumentTests {

@@ -1,9 +1,10 @@
 import CSQLite
 import Glibc
 import Sessions
+import Storage
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Responding before the sync")
 struct DurabilityTests {

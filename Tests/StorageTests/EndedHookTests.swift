@@ -1,7 +1,6 @@
 import JSONDocument
 import ServiceLocator
 import Sessions
-import Storage
 import Synchronization
 import Testing
 

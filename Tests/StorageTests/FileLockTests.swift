@@ -1,9 +1,10 @@
 import CSQLite
 import Glibc
 import Sessions
+import Storage
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Keeping a second server out")
 struct FileLockTests {

@@ -4,7 +4,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Group commit")
 struct GroupCommitTests {

@@ -3,7 +3,7 @@ import HTTPTestClient
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 @Suite("The socket addresses of a host") struct HostLookupTests {
     @Test("a name and an address are found")

@@ -1,8 +1,9 @@
 import Glibc
 import Sessions
+import Storage
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Maintenance of a database")
 struct MaintenanceTests {

@@ -3,7 +3,7 @@ import Glibc
 import Sessions
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Page checksums")
 struct PageChecksumTests {

@@ -1,8 +1,9 @@
 import Glibc
 import Sessions
+import Storage
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 /// A copy of a store's files stands for the files of a killed process.
 @Suite("After a crash")

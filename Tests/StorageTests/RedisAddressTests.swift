@@ -1,4 +1,4 @@
-import Storage
+import RedisStorage
 import Testing
 
 @Suite("The address of a Redis server") struct RedisAddressTests {

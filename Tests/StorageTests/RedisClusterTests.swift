@@ -4,7 +4,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// Redis does not allow that slots move from and to one node at once.
 @Suite("A cluster of Redis servers", .serialized, .timeLimit(.minutes(2))) struct RedisClusterTests {

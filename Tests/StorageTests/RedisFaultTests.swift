@@ -4,7 +4,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 @Suite("A Redis that fails") struct RedisFaultTests {
     let fixture: RedisFixture

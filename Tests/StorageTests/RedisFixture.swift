@@ -1,10 +1,11 @@
 import RedisTestServer
 import Sessions
+import Storage
 import Synchronization
 import Testing
 import Threads
 
-@testable import Storage
+@testable import RedisStorage
 
 /// Stores in one Redis that have their keys to themselves.
 struct RedisFixture: Sendable {

@@ -2,7 +2,7 @@ import RedisTestServer
 import Sessions
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 @Suite("A Redis without memory") struct RedisFullTests {
     private let fixture: RedisFixture

@@ -2,7 +2,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// Two stores whose writers change the same sessions, and what was acknowledged.
 final class RedisLoad: Sendable {

@@ -3,7 +3,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// A Redis that has lost what it had, or is another one.
 @Suite("The mark of an installation") struct RedisMarkTests {

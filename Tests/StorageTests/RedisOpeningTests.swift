@@ -1,10 +1,11 @@
 import RedisTestServer
 import SeededRandomness
 import Sessions
+import Storage
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 @Suite("Opening a Redis") struct RedisOpeningTests {
     /// Waits for the first attempt to connect, and says why no attempt will succeed.

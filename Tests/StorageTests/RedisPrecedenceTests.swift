@@ -4,7 +4,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// Ends and sign-outs while servers keep writing.
 @Suite("Precedence in Redis", .timeLimit(.minutes(2))) struct RedisPrecedenceTests {

@@ -4,7 +4,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 @Suite("A Redis master with a replica", .timeLimit(.minutes(2))) struct RedisSentinelTests {
     /// A server that sentinels name has to be the master, and sentinels have to know it.

@@ -4,7 +4,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 @Suite("Several servers on one Redis") struct RedisStoreTests {
     let fixture: RedisFixture

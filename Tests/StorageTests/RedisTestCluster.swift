@@ -2,7 +2,7 @@ import RedisTestServer
 import Sessions
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// Three masters with a replica each.
 final class RedisTestCluster: Sendable {

@@ -2,7 +2,7 @@ import RedisTestServer
 import Sessions
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// A master with a replica, and sentinels.
 final class RedisTestSentinels: Sendable {

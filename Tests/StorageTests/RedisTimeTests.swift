@@ -3,7 +3,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// Servers whose clock is wrong.
 @Suite("Redis' time") struct RedisTimeTests {

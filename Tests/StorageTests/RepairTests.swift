@@ -2,9 +2,10 @@ import CSQLite
 import Glibc
 import SeededRandomness
 import Sessions
+import Storage
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Repair of a damaged database")
 struct RepairTests {

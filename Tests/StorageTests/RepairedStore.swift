@@ -1,7 +1,8 @@
 import Sessions
+import Storage
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 /// A store with everything that can be in one, and what a repair of its file has to bring back.
 struct RepairedStore {

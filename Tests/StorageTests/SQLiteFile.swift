@@ -1,9 +1,10 @@
 import Glibc
 import Sessions
+import Storage
 import Testing
 import Threads
 
-@testable import Storage
+@testable import SQLiteStorage
 
 /// A database in a folder of its own, which is removed with this object.
 final class SQLiteFile: Sendable {

@@ -1,8 +1,9 @@
 import Glibc
 import Sessions
+import Storage
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Sessions in SQLite")
 struct SQLiteStoreTests {

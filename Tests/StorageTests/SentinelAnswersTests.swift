@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Storage
+@testable import RedisStorage
 
 /// Who is the master, as far as sentinels say.
 @Suite("What sentinels say") struct SentinelAnswersTests {

@@ -1,5 +1,4 @@
 import Sessions
-import Storage
 import Testing
 
 /// Responses to requests with an idempotency key. Now is 100.

@@ -1,6 +1,6 @@
 import Navigation
+import RedisStorage
 import Sessions
-import Storage
 import Testing
 
 /// The behaviour of every store. A new store is one line in `stores`.

@@ -5,7 +5,7 @@ import Sessions
 import Synchronization
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 @Suite("Room in the file")
 struct SpaceTests {

@@ -1,4 +1,5 @@
 import Glibc
+import SQLiteStorage
 import Sessions
 import Storage
 import Testing

@@ -2,7 +2,7 @@ import Glibc
 import Sessions
 import Testing
 
-@testable import Storage
+@testable import SQLiteStorage
 
 /// Each page of each table and index of a small store is lost, one at a time.
 @Suite("A page that is lost")

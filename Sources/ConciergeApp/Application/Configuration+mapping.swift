@@ -1,6 +1,8 @@
 import HTTPServer
 import JSONDocument
 import Navigation
+import RedisStorage
+import SQLiteStorage
 import Sessions
 import Storage
 

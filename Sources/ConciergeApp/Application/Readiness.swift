@@ -1,4 +1,5 @@
 import HTTPServer
+import RedisStorage
 import Sessions
 import Storage
 import Synchronization

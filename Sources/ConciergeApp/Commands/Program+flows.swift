@@ -1,7 +1,7 @@
 import JSONDocument
 import Navigation
+import SQLiteStorage
 import Sessions
-import Storage
 
 extension Program {
     /// Writes problems to standard error, and the summary to standard output.

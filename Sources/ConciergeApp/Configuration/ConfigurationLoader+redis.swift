@@ -1,4 +1,4 @@
-import Storage
+import RedisStorage
 
 extension ConfigurationLoader {
     /// Checks the files of `redis_tls.…`, and notes them in the address of the store, whose connections read them.

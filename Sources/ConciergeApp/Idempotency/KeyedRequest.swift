@@ -68,11 +68,9 @@ package final class KeyedRequest: Sendable {
     func replay(of response: HTTPResponse) -> Replay? {
         guard Idempotency.isKept(response.status) else { return nil }
         let secret = state.withLock(\.secret)
-        guard
-            let sealed = SealedResponse.seal(
-                response, secret, atMost: idempotency.limits.responseBytes, key: encryptionKey, for: id,
-                random: idempotency.random)
-        else { return nil }
+        let sealed = SealedResponse.seal(
+            response, secret, atMost: idempotency.limits.responseBytes, key: encryptionKey, for: id,
+            random: idempotency.random)
         return Replay(id: id, fingerprint: fingerprint, endsAt: idempotency.endOfReplay, response: sealed)
     }
 

@@ -12,11 +12,11 @@ struct SealedResponse: Sendable {
     /// Of the token that the response has, if it has one.
     let secret: TokenDigest?
 
-    /// Nonce, ciphertext, tag; nothing when the response is longer than `limit`, `nil` when it cannot be encrypted.
+    /// Nonce, ciphertext, tag; nothing when the response is longer than `limit`.
     static func seal(
         _ response: HTTPResponse, _ secret: TokenDigest?, atMost limit: Int, key: SHA256Digest, for id: ShortDigest,
         random: any RandomSource
-    ) -> [UInt8]? {
+    ) -> [UInt8] {
         guard let text = ResponseBytes.write(response, secret, atMost: limit) else { return [] }
         return id.bytes.withUnsafeBytes { AuthenticatedCipher.seal(text, key: key, authenticating: $0, random: random) }
     }

@@ -12,18 +12,17 @@ package enum AuthenticatedCipher {
     /// Fetched once: EVP_aes_256_gcm(3) makes libcrypto search for it at each use.
     nonisolated(unsafe) private static let algorithm = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
 
-    /// `header` as it is, nonce, encrypted `text` and tag; `nil` when libcrypto has no memory.
+    /// `header` as it is, nonce, encrypted `text` and tag.
     ///
     /// - Parameter associated: what has to be the same when it is opened. It is not in the result.
     package static func seal(
         _ text: [UInt8], key: SHA256Digest, authenticating associated: UnsafeRawBufferPointer,
         behind header: [UInt8] = [], random: any RandomSource
-    ) -> [UInt8]? {
-        guard let length = Int32(exactly: text.count), let context = EVP_CIPHER_CTX_new() else { return nil }
+    ) -> [UInt8] {
+        guard let context = EVP_CIPHER_CTX_new() else { preconditionFailure("libcrypto has no memory") }
         defer { EVP_CIPHER_CTX_free(context) }
-        var failed = true
         let size = header.count + nonceBytes + text.count + tagBytes
-        let sealed = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             guard let start = buffer.baseAddress else { return }
             start.initialize(from: header, count: header.count)
             let nonce = start + header.count
@@ -31,14 +30,14 @@ package enum AuthenticatedCipher {
             let body = nonce + nonceBytes
             let tag = body + text.count
             var written: Int32 = 0
-            failed =
-                !(begin(context, encrypting: true, key: key, nonce: nonce, associated: associated)
-                && EVP_EncryptUpdate(context, body, &written, text, length) == 1
+            let isSealed =
+                begin(context, encrypting: true, key: key, nonce: nonce, associated: associated)
+                && EVP_EncryptUpdate(context, body, &written, text, Int32(text.count)) == 1
                 && EVP_EncryptFinal_ex(context, tag, &written) == 1
-                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagBytes), tag) == 1)
-            count = failed ? 0 : size
+                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagBytes), tag) == 1
+            precondition(isSealed, "libcrypto cannot encrypt with AES-256-GCM")
+            count = size
         }
-        return failed ? nil : sealed
     }
 
     /// The plain text; `nil` when key, `associated` or any bit differs.

@@ -34,6 +34,17 @@ package struct SessionLabels: Sendable, Equatable {
         JSONDocument(members: items.lazy.map { (name: $0.name, value: JSONDocument($0.value)) }).serialized()
     }
 
+    /// Reads ``text``; `nil` for any other bytes.
+    package init?(text: [UInt8]) {
+        guard let members = (try? JSONDocument(parsing: text))?.members else { return nil }
+        var labels: [String: String] = [:]
+        for (name, value) in members {
+            guard let value = value.string else { return nil }
+            labels[name] = value
+        }
+        self.init(labels)
+    }
+
     /// Adds or replaces a label; `nil` removes it.
     mutating func set(_ name: String, to value: String?) {
         items.removeAll { $0.name.isExactly(name) }

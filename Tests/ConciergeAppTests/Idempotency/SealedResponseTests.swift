@@ -31,8 +31,8 @@ struct SealedResponseTests {
         let response = HTTPResponse(.created, fields: [.etag: "\"7\""], body: Array("body".utf8))
         let (key, id) = (Self.digest("key"), ShortDigest(Self.digest("id")))
         for secret in [nil, Self.digest("token")] {
-            let sealed = try #require(
-                SealedResponse.seal(response, secret, atMost: 1_000, key: key, for: id, random: SystemRandom()))
+            let sealed = SealedResponse.seal(
+                response, secret, atMost: 1_000, key: key, for: id, random: SystemRandom())
             let opened = try #require(SealedResponse(sealed, key: key, for: id))
             #expect(opened.response.status == .created && opened.response.text == "body" && opened.secret == secret)
             #expect(opened.response.lines == response.lines)

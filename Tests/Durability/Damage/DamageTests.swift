@@ -1,6 +1,5 @@
 import Glibc
 import Sessions
-import Storage
 import Support
 import Synchronization
 import Testing

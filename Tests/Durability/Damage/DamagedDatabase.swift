@@ -1,3 +1,4 @@
+import SQLiteStorage
 import Sessions
 import Storage
 import Support

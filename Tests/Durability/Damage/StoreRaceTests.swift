@@ -1,5 +1,5 @@
+import SQLiteStorage
 import Sessions
-import Storage
 import Support
 import Testing
 

@@ -1,8 +1,8 @@
 import CSQLite
 import Glibc
+import SQLiteStorage
 import SeededRandomness
 import Sessions
-import Storage
 import Support
 import Testing
 

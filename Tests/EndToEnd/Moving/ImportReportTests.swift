@@ -1,8 +1,8 @@
 import ConciergeApp
 import HTTPTestClient
 import JSONDocument
+import RedisStorage
 import RedisTestServer
-import Storage
 import Support
 import Testing
 

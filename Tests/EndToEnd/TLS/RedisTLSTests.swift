@@ -1,8 +1,8 @@
 import Glibc
 import HTTPTestClient
+import RedisStorage
 import RedisTestServer
 import Sessions
-import Storage
 import Support
 import Testing
 

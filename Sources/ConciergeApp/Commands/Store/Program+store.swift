@@ -1,4 +1,5 @@
 import JSONDocument
+import SQLiteStorage
 import Storage
 
 extension Program {

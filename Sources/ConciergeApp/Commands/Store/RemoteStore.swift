@@ -1,6 +1,6 @@
 import JSONDocument
+import SQLiteStorage
 import Sessions
-import Storage
 
 /// The store of a running server, used through its admin listener.
 struct RemoteStore {

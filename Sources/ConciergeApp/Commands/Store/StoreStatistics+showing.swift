@@ -1,5 +1,5 @@
 import JSONDocument
-import Storage
+import SQLiteStorage
 
 extension StoreStatistics {
     /// For people.

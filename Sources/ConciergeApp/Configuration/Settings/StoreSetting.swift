@@ -1,5 +1,5 @@
 import JSONDocument
-import Storage
+import RedisStorage
 
 extension Setting where Value == Configuration.Store {
     /// The store of sessions: a scheme, for some stores followed by an address.

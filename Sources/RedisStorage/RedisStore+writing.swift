@@ -1,0 +1,392 @@
+import Sessions
+
+extension RedisStore {
+    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        put(session, replacing: nil, flows: [], tasks: [], then: done)
+    }
+
+    package func receive(_ arrival: SessionArrival) async throws(StoreError) {
+        var session = arrival.session
+        if arrival.replacedRevision == nil {
+            // The floor is read after the session is known not to exist: its end has raised it before.
+            let key = keys.session(session.record.id)
+            guard try await ask(RedisRequest("HEXISTS", .text(key), "r"))[0].number == 0 else { throw .conflict }
+            let floor = try await ask(RedisRequest("GET", .text(keys.floor)))[0].text.flatMap(UInt64.init) ?? 0
+            session = session.beginning(at: floor)
+        }
+        let failure = await withUnsafeContinuation { waiting in
+            put(session, replacing: arrival.replacedRevision, flows: arrival.newFlows, tasks: arrival.tasks) {
+                waiting.resume(returning: $0)
+            }
+        }
+        if let failure { throw failure }
+        // Another server, which has ended a session of its id, may have removed it from the list meanwhile.
+        if arrival.replacedRevision == nil { send(listing(session.record.id, insists: true)) }
+    }
+
+    private func listing(_ id: SessionID, insists: Bool) -> RedisRequest {
+        var request = RedisRequest()
+        request.add(["ZADD", .text(keys.sessions(with: id)), "0", .text("\(id)")], insists: insists)
+        return request
+    }
+
+    func put(
+        _ session: StoredSession, replacing revision: UInt64?, flows: [UsedFlow], tasks: [StoredTask],
+        replay: Replay? = nil, then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        let record = session.record
+        var values = RedisRequest.Arguments(
+            .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)))
+        for document in record.services { values.add(document, names[document.service], fields(record.id)) }
+        for service in record.details.undeclared { values.add(service.document, service.name, fields(record.id)) }
+        values.add(record, fields(record.id))
+        for task in tasks { values.add(task) }
+        if let replay { add(replay, record.id, to: &values) }
+        write(RedisCommit.Content(record: record, replaced: revision, tasks: tasks, flows: flows), .put, values, done)
+    }
+
+    package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        let record = commit.record
+        var values = RedisRequest.Arguments()
+        var removed = RedisRequest.Arguments()
+        var begun: [StoredTask] = []
+        for service in commit.changedServices {
+            if let document = record.document(of: service) {
+                values.add(document, names[service], fields(record.id))
+            } else {
+                removed.add(.text("s:\(names[service])"))
+            }
+        }
+        if !commit.changesServicesOnly {
+            values.add(record, fields(record.id))
+            if record.userID == nil { removed.add("o") }
+        }
+        for change in commit.tasks {
+            switch change {
+            case .begun(let task):
+                begun.append(task)
+                values.add(task)
+            case .ended(let id): removed.add(.text(RedisFields.field(id)))
+            }
+        }
+        if let change = commit.replays {
+            for entry in change.removed { removed.add(.text(RedisFields.field(entry))) }
+            add(change.added, record.id, to: &values)
+        }
+        let usedAt = commit.usedAt == .min ? "" : String(commit.usedAt)
+        let content = RedisCommit.Content(
+            record: record, replaced: commit.replacedRevision, tasks: begun, flows: commit.newFlows,
+            changesServicesOnly: commit.changesServicesOnly)
+        var arguments = RedisRequest.Arguments(.text(usedAt), .text(String(removed.count)))
+        arguments.add(removed)
+        arguments.add(values)
+        write(content, .commit, arguments, done)
+    }
+
+    private func write(
+        _ content: RedisCommit.Content, _ script: RedisScript, _ arguments: RedisRequest.Arguments,
+        _ done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        do throws(StoreError) { try gate.enter() } catch { return done(error) }
+        RedisCommit(content, script, arguments, in: self, then: done).send()
+    }
+
+    func newNonce() -> String { "\(name)-\(lastNonce.wrappingAdd(1, ordering: .relaxed).newValue)" }
+
+    /// Why a commit was refused.
+    ///
+    /// - Parameter reply: the session as another process has left it; nothing when one has reserved it.
+    func overtaken(_ id: SessionID, by reply: RedisReply) -> StoreError {
+        reply.list.isEmpty ? .conflict : .overtaken { [self] in found(id, reply).session }
+    }
+
+    /// How late a copy of a request may come that a connection carried when it was cut, in milliseconds. Until then an
+    /// ended session must not come back by it.
+    static let lateness = 60_000
+
+    /// For how long a server looks for expired sessions, in milliseconds, before another one may.
+    private static let turnTime = 10_000
+
+    /// The latest time to count with, in milliseconds: in the year 37648.
+    private static let never: Int64 = 1 << 50
+
+    /// The last of the fields: see ``RedisScript/replays``.
+    private func add(_ replay: Replay, _ id: SessionID, to values: inout RedisRequest.Arguments) {
+        let entry = replay.entry
+        let end = settings.expiryMargin.map { " \(min(entry.endsAt, Self.never) + $0)" } ?? ""
+        values.add(.text(RedisFields.field(entry)))
+        values.add(.bytes(fields(id).replay(entry)))
+        values.add(.text("K:\(entry.id.text)\(end)"))
+        values.add(.bytes(replay.response))
+    }
+
+    /// When Redis may end a session, in milliseconds of Unix time.
+    private func expiry(_ record: SessionRecord) -> String? {
+        settings.expiryMargin.map { String(min(record.expiresAt, Self.never) + $0) }
+    }
+
+    // MARK: Indexes
+
+    /// What has to be in indexes before a session is written.
+    ///
+    /// - Parameter insists: whether it is done also when Redis has no memory left: for a session that is stored.
+    func index(_ content: RedisCommit.Content, insists: Bool) -> RedisRequest {
+        var request = RedisRequest()
+        let record = content.record
+        if !content.changesServicesOnly || !content.tasks.isEmpty, let user = record.userID {
+            let entry: [RedisRequest.Word] = [.text(String(Self.now)), .text("\(record.id)")]
+            request.add(["ZADD", .text(keys.user(user))] + entry, insists: insists)
+            // Not before the last of the user's sessions: entries that a failure leaves expire with it.
+            for rule in ["NX", "GT"] {
+                guard let expiry = expiry(record) else { break }
+                request.add("PEXPIREAT", .text(keys.user(user)), .text(expiry), .text(rule))
+            }
+        }
+        for task in content.tasks { index(task, &request, insists: insists) }
+        if content.replaced == nil { request.add(listing(record.id, insists: insists)) }
+        return request
+    }
+
+    /// Counts a session that is new, and has indexes say what is true after a commit.
+    ///
+    /// - Parameter reply: of the script, which says what was there; nil if that is lost.
+    func unindex(_ content: RedisCommit.Content, _ reply: RedisReply?) {
+        let record = content.record
+        if content.replaced == nil { counter.add(1) }
+        guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply?[1].text) }
+        // Another server, which has signed the same user out, may have removed the session from the user's between the
+        // two steps of the commit.
+        if let user = record.userID, reply?[1].text.map({ user.isExactly($0) }) != true {
+            send(index(RedisCommit.Content(record: record, replaced: 0, tasks: [], flows: []), insists: true))
+        }
+        unindex(record.id, reply, user: record.userID, except: Set(content.tasks.map(\.id)))
+    }
+
+    /// Removes what a script says was there from the indexes.
+    ///
+    /// - Parameter user: whom the session has now.
+    func unindex(_ id: SessionID, _ reply: RedisReply?, user: String?, except kept: Set<TaskID> = []) {
+        guard let reply else { return }
+        if let former = reply[1].text, user?.isExactly(former) != true { unindex(id, user: former) }
+        let list = reply.list
+        guard list.count > 2 else { return }
+        var request = RedisRequest()
+        for task in list[2...].compactMap(\.bytes).compactMap(RedisFields.task) where !kept.contains(task.id) {
+            unindex(task.id, task.name, &request)
+        }
+        send(request)
+    }
+
+    /// Removes a session from those of a user.
+    func unindex(_ id: SessionID, user: String) {
+        unindex(id, from: keys.user(user), score: Self.now, field: "o") { $0.isExactly(user) }
+    }
+
+    /// Removes a session from the list of all.
+    func unindex(_ id: SessionID) {
+        unindex(id, from: keys.sessions(with: id), score: 0, field: "r") { _ in true }
+    }
+
+    /// Adds it again if it belongs there meanwhile, which a field of it says.
+    private func unindex(
+        _ id: SessionID, from list: String, score: Int64, field: RedisRequest.Word,
+        belongs: @escaping @Sendable (String) -> Bool
+    ) {
+        var request = RedisRequest("ZREM", .text(list), .text("\(id)"))
+        request.beginStage()
+        request.add("HGET", .text(keys.session(id)), field)
+        _ = router.append(request, isBounded: false) { [self] outcome in
+            guard case .replies(let replies) = outcome, let value = replies[1].text, belongs(value) else { return }
+            var request = RedisRequest()
+            request.add(["ZADD", .text(list), .text(String(score)), .text("\(id)")], insists: true)
+            send(request)
+        }
+    }
+
+    // MARK: Ends
+
+    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+        try gate.enter()
+        defer { gate.leave() }
+        // Another server may commit between the two steps. The end must not wait for long until none does.
+        for attempt in 0..<100 {
+            if attempt > 1 { try await reserve(id) }
+            let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "h", "o", "u"))[0]
+            guard let revision = reply[0].text else {
+                try await marks.confirm(absenceOf: id)
+                return false
+            }
+            let usedAt = standing == nil ? "" : reply[3].text ?? ""
+            if let standing, standing.revision != UInt64(revision) || standing.lastUsedAt != Int64(usedAt) {
+                throw .conflict
+            }
+            switch try await end([Ending(id, revision, head: fields(id).head(reply), usedAt: usedAt)])[0] {
+            case 1: return true
+            case 0: return false
+            default: continue
+            }
+        }
+        throw .unavailable("Other servers keep changing \(id).")
+    }
+
+    package func reserve(_ id: SessionID) async throws(StoreError) { try await reserve(id, for: Self.reservation) }
+
+    package func release(_ id: SessionID) { send(reserving(id, for: 0)) }
+
+    func reserve(_ id: SessionID, for milliseconds: Int) async throws(StoreError) {
+        try gate.enter()
+        defer { gate.leave() }
+        _ = try await ask(reserving(id, for: milliseconds))
+    }
+
+    private func reserving(_ id: SessionID, for milliseconds: Int) -> RedisRequest {
+        var request = RedisRequest()
+        request.call(.reserve, keys.session(id), .text(name), .text(String(milliseconds)))
+        return request
+    }
+
+    /// For how many milliseconds a session is reserved: longer than reading and writing it take, and so short that
+    /// nobody notices a server that ends in between.
+    private static let reservation = 1_000
+
+    /// A session that is to end if it is as it was seen.
+    private struct Ending: Sendable {
+        let id: SessionID
+        let revision: String
+        /// Above all revisions that it has given.
+        let next: UInt64
+        /// "" for any.
+        let usedAt: String
+
+        init(_ id: SessionID, _ revision: String, head: RedisFields.Head?, usedAt: String) {
+            self.id = id
+            self.revision = revision
+            self.usedAt = usedAt
+            next = max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0) &+ 1
+        }
+    }
+
+    /// Returns the results of the script.
+    private func end(_ endings: [Ending]) async throws(StoreError) -> [Int64] {
+        guard let next = endings.map(\.next).max() else { return [] }
+        var request = RedisRequest()
+        // If its outcome is lost, it is not known whether we have ended it.
+        request.isRepeatable = false
+        request.needsReplicas = true
+        request.call(.raise, keys.floor, .text(String(next)))
+        request.beginStage()
+        for ending in endings {
+            request.call(
+                .end, keys.session(ending.id), .text(ending.revision), .text(ending.usedAt),
+                .text(String(ending.next)), .text(String(Self.lateness)))
+        }
+        let replies = try await ask(request) { [self] replies in
+            for (ending, reply) in zip(endings, replies.dropFirst()) where reply[0].number == 1 {
+                counter.add(-1)
+                unindex(ending.id)
+                unindex(ending.id, reply, user: nil)
+            }
+        }
+        return replies.dropFirst().map { $0[0].number ?? 0 }
+    }
+
+    package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+        try gate.enter()
+        defer { gate.leave() }
+        // By a wrong clock none would have expired.
+        guard time.trouble == nil else { return ExpiredSessions(count: 0, looked: 0) }
+        for id in doubts.takeOver() { SessionID(id).map { unindex($0) } }
+        // Servers take turns, and each goes on where the last one was: for all of them, each session is looked at as
+        // often as for one.
+        var turn = RedisRequest("GET", .text(keys.swept))
+        turn.add("SET", .text(keys.sweeper), .text(name), "NX", "GET", "PX", .text(String(Self.turnTime)))
+        do throws(StoreError) {
+            let replies = try await ask(turn)
+            switch replies[1].text {
+            case nil: lastSearched.withLock { $0 = replies[0].text.flatMap { SessionID($0) } }
+            case name: break
+            default: return ExpiredSessions(count: 0, looked: 0)
+            }
+        } catch {
+            // A Redis that is full needs it most.
+            guard case .full = error else { throw error }
+        }
+        let ids = try await ids(after: lastSearched.withLock(\.self), limit: query.limit)
+        let last = ids.count < query.limit ? nil : ids.last
+        lastSearched.withLock { $0 = last }
+        var progress = RedisRequest()
+        progress.add(["SET", .text(keys.swept), .text(last.map { "\($0)" } ?? "")], insists: true)
+        send(progress)
+        var request = RedisRequest()
+        for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u") }
+        let replies = try await ask(request)
+        var (overdue, candidates) = ([Ending](), [Shedding.Candidate]())
+        for (id, reply) in zip(ids, replies) {
+            guard let revision = reply[0].text else {
+                doubt(id)
+                continue
+            }
+            guard let used = reply[3].text, let usedAt = Int64(used), let head = fields(id).head(reply) else {
+                continue
+            }
+            // Other servers may know of later uses. So no session counts as never used.
+            let lastUsedAt = min(usedAt, Self.never) + settings.useLag
+            if min(lastUsedAt + query.idleTimeout, head.expiresAt) + query.retention <= query.now {
+                guard !query.isInUse(id) else { continue }
+                if let tell = query.onOverdue {
+                    tell(id)
+                } else {
+                    overdue.append(Ending(id, revision, head: head, usedAt: used))
+                }
+            } else if let candidate = query.candidate(
+                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, hasUser: reply[2].text != nil),
+                !query.isInUse(id)
+            {
+                candidates.append(candidate)
+            }
+        }
+        let ended = try await end(overdue)
+        return ExpiredSessions(count: ended.count { $0 == 1 }, looked: ids.count, candidates: candidates)
+    }
+}
+
+extension StoredSession {
+    /// With a revision that no session of its id has had before: a server that remembers one takes it for another.
+    fileprivate func beginning(at floor: UInt64) -> StoredSession {
+        let record = raisingRevisionFloor(to: floor).record
+        let begun = SessionRecord(
+            id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
+            revision: max(record.revision, floor), services: record.services, details: record.details)
+        return StoredSession(record: begun, lastUsedAt: lastUsedAt)
+    }
+}
+
+/// Fields of a session, with their values.
+extension RedisRequest.Arguments {
+    /// User and head.
+    fileprivate mutating func add(_ record: SessionRecord, _ fields: RedisFields) {
+        if let user = record.userID {
+            add("o")
+            add(.text(user))
+        }
+        add("h")
+        add(.bytes(fields.head(record)))
+    }
+
+    fileprivate mutating func add(
+        _ document: ServiceDocument, _ name: String, _ fields: RedisFields
+    ) {
+        add(.text("s:\(name)"))
+        add(.bytes(fields.service(document, named: name)))
+    }
+
+    fileprivate mutating func add(_ task: StoredTask) {
+        add(.text(RedisFields.field(task.id)))
+        add(.bytes(RedisFields.task(task)))
+    }
+}
+
+extension RedisFields {
+    /// - Parameter reply: of `HMGET … r h o`.
+    fileprivate func head(_ reply: RedisReply) -> Head? { reply[1].bytes.flatMap { head($0, user: reply[2].text) } }
+}

@@ -1,0 +1,147 @@
+import Storage
+
+/// The tables of the database file.
+enum SQLiteSchema {
+    /// "Cncr": tells our files from other databases (PRAGMA application_id).
+    static let applicationID: Int64 = 0x436E_6372
+
+    /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before
+    /// (``OlderTables``).
+    static let version: Int64 = 7
+
+    /// From this version on rows are as they are now; later versions have more tables.
+    static let firstWithRows = 4
+
+    /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
+    static let incrementalVacuum: Int64 = 2
+
+    /// Version 6 had no tables for replays. Version 5 was the same, but its programs cannot read sealed rows. Version 4
+    /// had no table for tasks.
+    private static let tasks = """
+        CREATE TABLE tasks (                         -- work that journeys wait for: see StoredTask
+            session    INTEGER NOT NULL,             -- the key of the session
+            journey    TEXT    NOT NULL,
+            number     INTEGER NOT NULL,             -- of the step that began it
+            low        INTEGER NOT NULL,             -- the second half of the session's id
+            name       TEXT    NOT NULL,
+            attempts   INTEGER NOT NULL,             -- the most
+            created_at INTEGER NOT NULL,
+            ends_at    INTEGER NOT NULL,
+            attempt    INTEGER NOT NULL,             -- begun so far
+            due        INTEGER NOT NULL,
+            claimed    INTEGER NOT NULL,
+            ready_at   INTEGER NOT NULL,             -- from when it may be handed out
+            over_at    INTEGER NOT NULL,             -- when it has to be looked at
+            PRIMARY KEY (session, journey, number)
+        ) STRICT, WITHOUT ROWID;
+        \(tasksReady)
+        \(tasksOver)
+        """
+    private static let tasksReady = "CREATE INDEX tasks_ready ON tasks (name, ready_at);"
+    private static let tasksOver = "CREATE INDEX tasks_over ON tasks (over_at);"
+    private static let sessionsByUser =
+        "CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;"
+    private static let facts = """
+        CREATE TABLE IF NOT EXISTS facts (           -- see StoreFacts
+            name       TEXT    NOT NULL PRIMARY KEY,
+            value      INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+    private static let flows = """
+        CREATE TABLE IF NOT EXISTS flows (           -- the versions of flows that journeys have ever used
+            flow       TEXT    NOT NULL,
+            version    INTEGER NOT NULL,
+            states     TEXT    NOT NULL,             -- the ids of its states then, sorted, each followed by a blank
+            PRIMARY KEY (flow, version)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Everything that follows from the table `sessions`, or may be lost: what is damaged of it is made anew
+    /// (``DerivedTables``). Tables come before their indexes.
+    ///
+    /// To count rows, `count(*)`, SQLite may read another index than the one that is named.
+    static let derived =
+        [
+            DerivedObject(name: "facts", sql: facts, probe: "SELECT max(value) FROM facts"),
+            DerivedObject(name: "flows", sql: flows, probe: "SELECT sum(length(states)) FROM flows"),
+            DerivedObject(name: "tasks", sql: tasks, probe: "SELECT count(*) FROM tasks NOT INDEXED"),
+            DerivedObject(
+                name: "tasks_ready", sql: tasksReady, probe: "SELECT count(ready_at) FROM tasks INDEXED BY tasks_ready"),
+            DerivedObject(
+                name: "tasks_over", sql: tasksOver, probe: "SELECT count(over_at) FROM tasks INDEXED BY tasks_over"),
+            DerivedObject(
+                name: "sessions_by_user", sql: sessionsByUser,
+                probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
+        ] + ReplayTable.derived
+
+    /// `facts` and `flows` are as they were in version 2.
+    static let tables = """
+        CREATE TABLE sessions (
+            key        INTEGER PRIMARY KEY,          -- the first half of the id, in the order of ids
+            revision   INTEGER NOT NULL,
+            used_at    INTEGER NOT NULL,             -- milliseconds since 1970, like every time here
+            expires_at INTEGER NOT NULL,
+            user_id    TEXT,
+            large      INTEGER NOT NULL,             -- how many of its documents are in the table documents
+            state      BLOB    NOT NULL              -- the rest: see SessionRow
+        ) STRICT;
+        \(sessionsByUser)
+        CREATE TABLE documents (                     -- those that are too large for their session's row, in pieces
+            id         INTEGER PRIMARY KEY,          -- consecutive; the first is in the row
+            piece      BLOB    NOT NULL
+        ) STRICT;
+        \(facts)
+        \(flows)
+        INSERT OR IGNORE INTO facts             -- a file of version 1 does not name the flows of its journeys
+            SELECT 'flows_known', count(*) = 0 FROM sqlite_schema WHERE name = 'older_sessions';
+        \(tasks)
+        \(ReplayTable.sql)
+        """
+
+    /// The version of the tables of a database; nil when it is empty.
+    ///
+    /// - Throws: ``StoreOpeningError`` for a database of another program or of a newer version of this one,
+    ///   `SQLiteError`.
+    static func version(of connection: SQLiteConnection, _ path: String) throws -> Int? {
+        guard try connection.number("PRAGMA application_id") == applicationID else {
+            guard try connection.number("SELECT count(*) FROM sqlite_schema") == 0 else {
+                throw StoreOpeningError.foreign(path)
+            }
+            return nil
+        }
+        let found = try connection.number("PRAGMA user_version") ?? 0
+        guard found <= version else {
+            throw StoreOpeningError.newer(path, version: Int(found), known: Int(version))
+        }
+        return Int(found)
+    }
+
+    /// Makes the tables when there are none, and sets older ones aside. A file with the current tables is not written
+    /// to.
+    ///
+    /// - Parameter lost: how many frames the log has lost, which is reported later.
+    /// - Throws: as ``version(of:_:)``.
+    static func prepare(_ connection: SQLiteConnection, path: String, lost: Int = 0) throws {
+        // SQLite heeds both only before the first page exists. In any other file PRAGMA auto_vacuum would write, and
+        // sync, for nothing: only VACUUM changes that, which runs in no transaction and takes as long as the file is
+        // large.
+        if try connection.number("PRAGMA page_count") == 0 {
+            try connection.reservePageChecksums()
+            try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        }
+        let found = try version(of: connection, path)
+        guard found != Int(version) else { return }
+        // The log may be of a former run, or a new one.
+        if found != nil { try connection.markOpening(lost: lost) }
+        try connection.transaction { () throws(SQLiteError) in
+            if let found, found >= 4 {
+                if found == 4 { try connection.execute(tasks) }
+                try connection.execute(ReplayTable.sql)
+            } else {
+                if found != nil { try connection.execute(OlderTables.setAside) }
+                try connection.execute(tables)
+            }
+            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import CSQLite
+import Glibc
+import Storage
+
+/// A database as a command sees it from outside, whether a server uses it or not.
+///
+/// The connection only reads. SQLite before 3.51.3 can harm a file in which two processes write or checkpoint at once
+/// (the "WAL-reset" bug); a connection that only reads never checkpoints, not even when it is the last to close.
+struct StoreFile {
+    let connection: SQLiteConnection
+    /// The version of the tables.
+    let version: Int
+    /// The log beside the database, compared with what the database says of it.
+    let log: LogStanding
+
+    /// - Parameter isCurrent: whether the tables must be those of this program's version.
+    /// - Throws: ``StoreOpeningError``.
+    init(_ path: String, isCurrent: Bool) throws {
+        guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
+        if let problem = StorePlace(path).problemOfKind { throw problem }
+        if let problem = StorePlace(path).problemOfSize { throw problem }
+        do {
+            connection = try SQLiteConnection(path, .read)
+            log = try Self.standing(of: connection, path)
+            guard let found = try SQLiteSchema.version(of: connection, path) else {
+                throw StoreOpeningError.unfinished(path)
+            }
+            version = found
+        } catch let error as SQLiteError {
+            // Only the first transaction of a new file has a journal of that kind, and a connection that only reads
+            // cannot undo it.
+            let isUnfinished = error.primaryCode == SQLITE_READONLY || access(path + "-journal", F_OK) == 0
+            throw isUnfinished
+                ? StoreOpeningError.unfinished(path) : .unusable(path, reason: error.description)
+        }
+        let known = Int(SQLiteSchema.version)
+        guard version == known || !isCurrent else {
+            throw StoreOpeningError.older(path, version: version, known: known)
+        }
+    }
+
+    /// Under the most load, a server begins a new round ten times a second.
+    private static let mostAttempts = 50
+
+    /// - Throws: ``StoreOpeningError/foreignLog(_:)``.
+    private static func standing(of connection: SQLiteConnection, _ path: String) throws -> LogStanding {
+        let pageSize = Int(try connection.number("PRAGMA page_size") ?? 0)
+        var mark = try connection.freshLogMark
+        var standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
+        for _ in 0..<Self.mostAttempts where standing.verdict != .sound {
+            // A running server may have begun a new round meanwhile.
+            let now = try connection.freshLogMark
+            if now?.round == mark?.round, now?.kind == mark?.kind { break }
+            mark = now
+            standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
+        }
+        guard standing.verdict != .foreign, standing.verdict != .former else {
+            throw StoreOpeningError.foreignLog(path)
+        }
+        return standing
+    }
+
+    /// Runs `body` in one transaction, so that everything it reads is of one state. The log cannot restart meanwhile.
+    ///
+    /// - Throws: ``StoreOpeningError`` in place of an error of SQLite.
+    static func read<Result>(
+        _ path: String, _ body: (StoreFile) throws(SQLiteError) -> Result
+    ) throws -> Result {
+        let file = try StoreFile(path, isCurrent: true)
+        do throws(SQLiteError) {
+            try file.connection.execute("BEGIN")
+            defer { try? file.connection.execute("ROLLBACK") }
+            return try body(file)
+        } catch {
+            throw StoreOpeningError.unusable(path, reason: error.description)
+        }
+    }
+
+    static func size(of path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}

@@ -1,0 +1,56 @@
+import CSQLite
+import Sessions
+import Storage
+import Threads
+
+/// Threads that read, each with its own connection. They never wait for the writer.
+final class ReaderPool: Sendable {
+    typealias Job = @Sendable (SessionReader) -> Void
+    private let queue = WorkQueue<Job>()
+
+    /// - Parameter open: opens the database for reading; called for each thread.
+    init(
+        threads: Int, open: @escaping @Sendable () throws(SQLiteError) -> SessionReader
+    ) throws {
+        for _ in 0..<threads {
+            let reader = Handover(try open())
+            let isStarted = DetachedThread.start("store reader") { [queue] in
+                while true {
+                    let jobs = queue.takeShare()
+                    guard !jobs.isEmpty else { return }
+                    for job in jobs { job(reader.value) }
+                }
+            }
+            guard isStarted else { throw StoreOpeningError.noThread }
+        }
+    }
+
+    deinit { queue.close() }
+
+    nonisolated(nonsending) func read<Result: Sendable>(
+        _ body: @escaping @Sendable (SessionReader) throws(SQLiteError) -> Result
+    ) async throws(StoreError) -> Result {
+        let outcome = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Swift.Result<Result, StoreError>, Never>) in
+            let isQueued = queue.append { reader in
+                do throws(SQLiteError) {
+                    continuation.resume(returning: .success(try body(reader)))
+                } catch {
+                    continuation.resume(returning: .failure(error.storeError))
+                }
+            }
+            if !isQueued { continuation.resume(returning: .failure(.unavailable("The store was closed."))) }
+        }
+        return try outcome.get()
+    }
+
+    func close() { queue.close() }
+
+    /// Hands a value to the one thread that will use it.
+    ///
+    /// `@unchecked Sendable`: made before the thread starts, and used only by that thread.
+    private struct Handover<Value>: @unchecked Sendable {
+        let value: Value
+        init(_ value: Value) { self.value = value }
+    }
+}

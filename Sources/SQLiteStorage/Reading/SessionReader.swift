@@ -1,0 +1,249 @@
+import CSQLite
+import Sessions
+import Storage
+
+/// The statements that read sessions. Damage is reported. What is damaged is an error where it was asked for, and left
+/// out of lists. A damaged document is said to be so in its session (``ServiceDocument/isDamaged``).
+struct SessionReader {
+    private let connection: SQLiteConnection
+    private let names: ServiceNames
+    private let recovery: Recovery
+    private let damage: DamageCount
+    private let keys: DocumentKeys?
+    private let selectSession: SQLiteStatement
+    private let pieces: PieceReader
+    private let tasks: TaskReader
+    private let replays: ReplayReader
+    private let selectUser: SQLiteStatement
+    private let selectPage: SQLiteStatement
+    private let selectUses: SQLiteStatement
+
+    init(
+        _ connection: SQLiteConnection, names: ServiceNames, recovery: Recovery, damage: DamageCount,
+        keys: DocumentKeys?
+    ) throws(SQLiteError) {
+        self.connection = connection
+        self.names = names
+        self.recovery = recovery
+        self.damage = damage
+        self.keys = keys
+        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1")
+        pieces = try PieceReader(connection)
+        tasks = try TaskReader(connection)
+        replays = try ReplayReader(connection)
+        selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
+        selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
+        selectUses = try connection.prepare(
+            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision, user_id IS NOT NULL FROM sessions "
+                + "WHERE key > ?1 ORDER BY key")
+    }
+
+    /// - Throws: ``SQLiteError/isDamage`` also when a damaged page may hide the session.
+    func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
+        let found = try session(key: id.key)
+        return found?.record.id == id ? found : nil
+    }
+
+    private func session(key: Int64, only service: String? = nil) throws(SQLiteError) -> StoredSession? {
+        if let found = try row(key: key, only: service) { return found }
+        guard damage.damage.pages > 0 else { return nil }
+        // Pages that are in memory were compared with their checksums when they were read. So they are read again, to
+        // see whether a damaged one is on the way to the session.
+        connection.forgetPages()
+        var damagedPages = 0
+        if let found = try row(key: key, only: service, &damagedPages) { return found }
+        guard damagedPages == 0 else { throw .damage(doing: "looking for a session") }
+        return nil
+    }
+
+    private func row(key: Int64, only service: String?) throws(SQLiteError) -> StoredSession? {
+        var damagedPages = 0
+        return try row(key: key, only: service, &damagedPages)
+    }
+
+    /// - Parameter damagedPages: gets the number of damaged pages that were read.
+    private func row(
+        key: Int64, only service: String?, _ damagedPages: inout Int
+    ) throws(SQLiteError) -> StoredSession? {
+        let found: (session: StoredSession?, damaged: Int)?
+        do throws(SQLiteError) {
+            try selectSession.bind(1, key)
+            defer { selectSession.reset() }
+            found = try selectSession.step() ? try session(on: selectSession, only: service) : nil
+            damagedPages = noteDamagedPages()
+        } catch  where error.isDamage {
+            damagedPages = noteDamagedPages()
+            // SQLite may notice what no checksum tells.
+            if damagedPages == 0 { damage.note("A session cannot be read: \(error).") }
+            throw error
+        }
+        guard let found else { return nil }
+        guard let session = found.session else { throw .damage(doing: "reading the session with the key \(key)") }
+        return session
+    }
+
+    /// Nil when the file does not name the flows of all its journeys.
+    func usedFlows() throws(SQLiteError) -> [UsedFlow]? {
+        try strictly { () throws(SQLiteError) in try storedFlows() }
+    }
+
+    private func storedFlows() throws(SQLiteError) -> [UsedFlow]? {
+        guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
+        let rows = try connection.prepare("SELECT flow, version, states FROM flows")
+        var flows: [UsedFlow] = []
+        while try rows.step() {
+            flows.append(UsedFlow(flow: rows.text(0), version: Int(rows.int64(1)), states: rows.text(2)))
+        }
+        return flows
+    }
+
+    /// Reads each session by itself, so that a damaged one hides no other. See ``SessionStore/sessions(ofUser:)``.
+    ///
+    /// - Throws: ``SQLiteError/isDamage`` when the index of users is damaged.
+    func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
+        var keys: [Int64] = []
+        try strictly { () throws(SQLiteError) in
+            try selectUser.bind(1, userID)
+            defer { selectUser.reset() }
+            while try selectUser.step() { keys.append(selectUser.int64(0)) }
+        }
+        var found: [StoredSession] = []
+        for key in keys {
+            do throws(SQLiteError) {
+                guard let session = try session(key: key, only: UserService.name), session.record.userID == userID
+                else { continue }
+                found.append(session)
+            } catch  where error.isDamage {}
+        }
+        return found
+    }
+
+    /// See ``SessionStore/overdueTasks(now:limit:)``.
+    func overdueTasks(now: Int64, limit: Int) throws(SQLiteError) -> [StoredTask] {
+        try strictly { () throws(SQLiteError) in try tasks.overdue(now: now, limit: limit) }
+    }
+
+    func tasks(_ query: TaskQuery) throws(SQLiteError) -> [StoredTask] {
+        try strictly { () throws(SQLiteError) in try tasks.page(query) }
+    }
+
+    func response(_ id: ShortDigest, of session: SessionID) throws(SQLiteError) -> [UInt8]? {
+        try strictly { () throws(SQLiteError) in try replays.response(id, of: session) }
+    }
+
+    func loneReplay(_ id: ShortDigest, now: Int64) throws(SQLiteError) -> LoneReplay? {
+        try strictly { () throws(SQLiteError) in try replays.loneReplay(id, now: now) }
+    }
+
+    /// Reads what can be made anew (``DerivedObject``): a damaged page, which may hide rows, is an error.
+    private func strictly<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+        connection.refuseDamagedPages()
+        defer {
+            connection.refuseDamagedPages(false)
+            noteDamagedPages()
+        }
+        return try body()
+    }
+
+    // MARK: In the order of keys
+
+    func page(after id: SessionID?, limit: Int) throws(SQLiteError) -> SessionPage {
+        defer { noteDamagedPages() }
+        var (sessions, damaged) = ([StoredSession](), 0)
+        let walk = try KeyWalk(selectPage, after: id?.key, limit: limit, damage) { (row) throws(SQLiteError) in
+            let found = try session(on: row)
+            if let session = found.session { sessions.append(session) }
+            damaged += found.damaged
+            return found.session == nil ? .damaged : .sound
+        }
+        return SessionPage(
+            sessions: sessions, next: walk.last.map { SessionID(key: $0, low: .max) }, skipped: walk.skipped + damaged)
+    }
+
+    /// The sessions of the next rows that a query wants ended.
+    struct Overdue {
+        let sessions: [(key: Int64, usedAt: Int64)]
+        let candidates: [Shedding.Candidate]
+        /// How many rows were read.
+        let looked: Int
+        /// Where the next search begins; nil for the first row.
+        let last: Int64?
+    }
+
+    func overdue(_ query: ExpiryQuery, after key: Int64?) throws(SQLiteError) -> Overdue {
+        defer { noteDamagedPages() }
+        var (sessions, candidates) = ([(key: Int64, usedAt: Int64)](), [Shedding.Candidate]())
+        let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
+            let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
+            // After a crash a session that was used may look as if it was not: then this is later than its creation.
+            let lastUsedAt = recovery.lastUse(usedAt)
+            let isOver = min(lastUsedAt + query.idleTimeout, expiresAt) + query.retention <= query.now
+            guard isOver || query.sheddingLifetime != nil, low.count == 8 else { return .sound }
+            let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
+            let candidate = query.candidate(
+                id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, hasUser: row.int64(5) != 0)
+            guard isOver || candidate != nil, !query.isInUse(id) else { return .sound }
+            switch candidate {
+            case _ where isOver && query.onOverdue != nil: query.onOverdue?(id)
+            case _ where isOver: sessions.append((key, usedAt))
+            case let candidate?: candidates.append(candidate)
+            case nil: break
+            }
+            return .sound
+        }
+        return Overdue(sessions: sessions, candidates: candidates, looked: walk.rows, last: walk.last)
+    }
+
+    // MARK: Rows
+
+    /// Returns the session in a statement's current row, and the number of damaged parts: the row, or documents. While
+    /// the statement stays on the row, all reads are of one state.
+    ///
+    /// - Parameter name: of the only service whose document is read; `nil` for all.
+    private func session(
+        on row: SQLiteStatement, only name: String? = nil
+    ) throws(SQLiteError) -> (session: StoredSession?, damaged: Int) {
+        guard var stored = SessionRow(row) else {
+            damage.note("The row of the session with the key \(row.int64(0)) is damaged; it cannot be read.")
+            return (nil, 1)
+        }
+        var services: [ServiceDocument] = []
+        services.reserveCapacity(stored.services.count)
+        var damaged = 0
+        let seal = stored.isSealed ? keys.map { SessionSeal($0, of: stored.id) } : nil
+        guard stored.openLabels(with: seal) else {
+            damage.note("The labels of \(stored.id) are damaged; it cannot be read.")
+            return (nil, 1)
+        }
+        var details = stored.details
+        for service in stored.services where name == nil || service.name == name {
+            let bytes = try pieces.text(of: service, seal)
+            if bytes == nil {
+                damage.note("The service \(service.name) of \(stored.id) is damaged; it cannot be read.")
+                damaged += 1
+            }
+            if let place = names[service.name] {
+                services.append(service.document(service: place, bytes))
+            } else {
+                details.undeclared.append(
+                    UndeclaredService(name: service.name, document: service.document(service: .max, bytes)))
+            }
+        }
+        if stored.epoch < recovery.epoch { details.revisionFloor = max(details.revisionFloor, recovery.revisionFloor) }
+        let record = SessionRecord(
+            id: stored.id, token: stored.token, createdAt: stored.createdAt, expiresAt: stored.expiresAt,
+            revision: stored.revision, services: services, details: details,
+            replays: (name == nil ? try replays.entries(of: stored, damage) : [], stored.replayBytes))
+        return (StoredSession(record: record, lastUsedAt: recovery.lastUse(stored.usedAt)), damaged)
+    }
+
+    /// A damaged page may hide rows. The rows that it shows have checksums of their own.
+    ///
+    /// - Returns: how many have been read since the last call.
+    @discardableResult
+    private func noteDamagedPages() -> Int {
+        let pages = connection.takeDamagedPages()
+        for page in pages { damage.note(page) }
+        return pages.count
+    }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import Storage
+
+/// The place of a database: whether a database can be there, and the making of its directory.
+package struct StorePlace {
+    private let path: String
+    private let keys: DocumentKeys?
+
+    package init(_ path: String, keys: DocumentKeys? = nil) {
+        self.path = path
+        self.keys = keys
+    }
+
+    /// The first obstacle to using the place, found without making or changing anything; nil when there is none.
+    package var problem: StoreOpeningError? {
+        problemOfDirectory ?? problemOfFile ?? problemOfLog ?? problemOfSize ?? problemOfContent
+    }
+
+    /// A start makes a new database under another name, so an empty file is what is left of one.
+    var problemOfSize: StoreOpeningError? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_size == 0 else { return nil }
+        return unusable(
+            "it is empty, and a database never is: restore a backup; or remove it to begin anew, if it never held "
+                + "anything")
+    }
+
+    /// A log without its database: SQLite would delete the log.
+    var problemOfLog: StoreOpeningError? {
+        var (database, log) = (stat(), stat())
+        // A log of 32 bytes is a header without writes.
+        guard stat(FileLock.realPath(of: path) + "-wal", &log) == 0, log.st_size > 32,
+            stat(path, &database) != 0 || database.st_size == 0
+        else { return nil }
+        return unusable(
+            "the database is missing or empty, and \(path)-wal beside it has writes that belong to it: put the database "
+                + "back; or move both away to begin anew, or to restore a backup")
+    }
+
+    /// Makes the directory if it does not exist, for this user alone: it will hold people's data.
+    func makeDirectory() throws(StoreOpeningError) {
+        if let problem = problemOfDirectory ?? problemOfFile { throw problem }
+        guard mkdir(directory, 0o700) != 0 else {
+            // The directory has to survive a power cut, like the files in it. Without that the store works as well.
+            _ = Self.sync(Self.directory(of: directory))
+            return
+        }
+        let code = errno
+        guard code == EEXIST else { throw unusable("\(directory) cannot be made (\(Self.text(code))): \(Self.advice)") }
+    }
+
+    // MARK: Obstacles
+
+    private var problemOfDirectory: StoreOpeningError? {
+        switch Self.kind(of: directory) {
+        case .success(S_IFDIR): return problemOfWriting(to: directory)
+        case .success: return unusable("\(directory) is not a directory: name another file")
+        case .failure(let failure) where failure.code == ENOENT:
+            let parent = Self.directory(of: directory)
+            guard case .success(S_IFDIR) = Self.kind(of: parent) else {
+                return unusable("neither \(directory) nor \(parent) exists: make it, or name another file")
+            }
+            return problemOfWriting(to: parent)
+        case .failure(let failure): return unusable("\(directory): \(Self.text(failure.code)): \(Self.advice)")
+        }
+    }
+
+    private var problemOfFile: StoreOpeningError? {
+        if let problemOfKind { return problemOfKind }
+        guard case .success = Self.kind(of: path) else { return nil }
+        return problemOfWriting(to: path)
+    }
+
+    /// A file that cannot be a database. It has to be checked before anything opens the file: to open a pipe waits, and
+    /// to open a device may change something.
+    var problemOfKind: StoreOpeningError? {
+        switch Self.kind(of: path) {
+        case .success(S_IFREG): nil
+        case .success(S_IFDIR): unusable("it is a directory: \(adviceInDirectory)")
+        case .success: unusable("it is not an ordinary file: name another one")
+        case .failure: path.last == "/" ? unusable("this is the name of a directory: \(adviceInDirectory)") : nil
+        }
+    }
+
+    private var adviceInDirectory: String {
+        let stem = path[...(path.lastIndex { $0 != "/" } ?? path.startIndex)]
+        return "name a file in it, such as \(stem == "/" ? "" : stem)/concierge.db"
+    }
+
+    /// A database of another program or of a newer version, or one whose keys are not there. A start asks SQLite, which
+    /// also reads the log.
+    private var problemOfContent: StoreOpeningError? {
+        guard access(path, F_OK) == 0 else { return nil }
+        do {
+            let connection = try SQLiteConnection(path, .fileOnly)
+            if try SQLiteSchema.version(of: connection, path) == Int(SQLiteSchema.version) {
+                try UsedKeys.check(connection, path, against: keys)
+            }
+            return nil
+        } catch let error as SQLiteError {
+            return StoreOpeningError(error, path)
+        } catch {
+            return error as? StoreOpeningError
+        }
+    }
+
+    private func problemOfWriting(to place: String) -> StoreOpeningError? {
+        guard access(place, place == path ? R_OK | W_OK : W_OK | X_OK) != 0 else { return nil }
+        return switch errno {
+        case EROFS: unusable("\(place) is on a read-only file system: \(Self.advice)")
+        default: unusable("user \(getuid()) may not write to \(place): give it the right to, or name another file")
+        }
+    }
+
+    // MARK: Parts
+
+    private var directory: String { Self.directory(of: path) }
+
+    /// The directory of a file or directory; `.` for a name alone.
+    static func directory(of path: String) -> String {
+        let name = path.last == "/" ? path.dropLast() : path[...]
+        guard let slash = name.lastIndex(of: "/") else { return "." }
+        return slash == name.startIndex ? "/" : String(name[..<slash])
+    }
+
+    private struct Failure: Error { let code: Int32 }
+
+    private static func kind(of path: String) -> Result<mode_t, Failure> {
+        var status = stat()
+        return stat(path, &status) == 0 ? .success(status.st_mode & S_IFMT) : .failure(Failure(code: errno))
+    }
+
+    /// Writes the names in a directory to the disk; false when that fails.
+    static func sync(_ directory: String) -> Bool {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+
+    private func unusable(_ reason: String) -> StoreOpeningError { .unusable(path, reason: reason) }
+
+    static let advice = "make it writable, or name another file"
+    private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
