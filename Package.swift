@@ -7,8 +7,8 @@ let onCallersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNons
 
 /// Tests/Fuzz is a test target, which replays the corpus, or the fuzzer itself: `make fuzz` chooses.
 let fuzzDependencies: [Target.Dependency] = [
-    "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument",
-    "Navigation", "Sessions", "SQLiteStorage",
+    "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "FlowTools", "HTTPServer", "HTTPTestClient",
+    "JSONDocument", "Navigation", "Sessions", "SQLiteStorage",
 ]
 let fuzz: Target =
     Context.environment["FUZZING"] == nil
@@ -30,7 +30,7 @@ let package = Package(
         .library(name: "Concierge", targets: ["Concierge"]),
         .library(name: "ServiceLocator", targets: ["ServiceLocator"]),
         .library(name: "HTTPServer", targets: ["HTTPServer"]),
-        .library(name: "Navigation", targets: ["Navigation", "JSONDocument"]),
+        .library(name: "Navigation", targets: ["Navigation", "FlowTools", "JSONDocument"]),
         .library(name: "ConciergeClient", targets: ["ConciergeClient"]),
     ],
     targets: [
@@ -78,6 +78,7 @@ let package = Package(
             swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
         .target(name: "Navigation", dependencies: ["JSONDocument", "ServiceLocator"], exclude: ["README.md"]),
+        .target(name: "FlowTools", dependencies: ["JSONDocument", "Navigation", "Threads"]),
         .target(name: "ServiceLocator", dependencies: ["Threads"]),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto", "Threads"],
@@ -95,8 +96,9 @@ let package = Package(
         .target(
             name: "ConciergeApp",
             dependencies: [
-                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "SQLiteStorage",
-                "RedisStorage", "CCrypto", "CCurl", "CDeflate", "CEmbeddedFiles", "CThreads", "Threads",
+                "FlowTools", "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage",
+                "SQLiteStorage", "RedisStorage", "CCrypto", "CCurl", "CDeflate", "CEmbeddedFiles", "CThreads",
+                "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // With it comes what only a program may have. mimalloc (libmimalloc-dev) takes the place of the C library's
@@ -117,7 +119,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                "ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "ServiceLocator", "Sessions",
+                "ConciergeApp", "FlowTools", "HTTPTestClient", "JSONDocument", "Navigation", "ServiceLocator",
+                "Sessions",
             ],
             path: "Tests/Support"),
         .testTarget(
@@ -125,21 +128,22 @@ let package = Package(
             dependencies: ["HTTPServer", "CMicroHTTPDHooks", "HTTPTestClient", "SeededRandomness"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(
-            name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "SeededRandomness"]),
+            name: "NavigationTests",
+            dependencies: ["Navigation", "FlowTools", "JSONDocument", "HTTPTestClient", "SeededRandomness"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "SeededRandomness"]),
         .testTarget(
             name: "StorageTests",
             dependencies: [
-                "Storage", "SQLiteStorage", "RedisStorage", "Sessions", "Navigation", "HTTPTestClient", "CSQLite",
-                "CPageChecksums", "Threads", "RedisTestServer", "SeededRandomness",
+                "Storage", "SQLiteStorage", "RedisStorage", "Sessions", "Navigation", "FlowTools", "HTTPTestClient",
+                "CSQLite", "CPageChecksums", "Threads", "RedisTestServer", "SeededRandomness",
             ],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "SessionsTests",
-            dependencies: ["Sessions", "Navigation", "SeededRandomness", "Support", "Threads"]),
+            dependencies: ["Sessions", "Navigation", "FlowTools", "SeededRandomness", "Support", "Threads"]),
         .testTarget(
             name: "ConciergeAppTests",
-            dependencies: ["ConciergeApp", "CDeflate", "JSONDocument", "Support", "HTTPTestClient"]),
+            dependencies: ["ConciergeApp", "CDeflate", "FlowTools", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(
             name: "Durability",
             dependencies: [
@@ -156,8 +160,8 @@ let package = Package(
         .testTarget(
             name: "SharedHistories",
             dependencies: [
-                "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation", "RedisTestServer",
-                "SeededRandomness", "Sessions", "RedisStorage", "Support",
+                "ConciergeApp", "FlowTools", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation",
+                "RedisTestServer", "SeededRandomness", "Sessions", "RedisStorage", "Support",
             ],
             exclude: ["README.md"]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),

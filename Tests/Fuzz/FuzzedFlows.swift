@@ -3,6 +3,7 @@ import JSONDocument
 import Sessions
 
 @testable import ConciergeApp
+@testable import FlowTools
 @testable import Navigation
 
 /// The flows and services that come with Concierge, as `config` has them.

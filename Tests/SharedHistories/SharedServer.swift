@@ -1,4 +1,5 @@
 import ConciergeApp
+import FlowTools
 import JSONDocument
 import Navigation
 import RedisTestServer

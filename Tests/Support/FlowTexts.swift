@@ -1,4 +1,5 @@
 import ConciergeApp
+import FlowTools
 import Navigation
 import Sessions
 

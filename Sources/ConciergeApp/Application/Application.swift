@@ -1,3 +1,4 @@
+import FlowTools
 import Glibc
 import HTTPServer
 import JSONDocument

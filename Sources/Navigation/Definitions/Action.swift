@@ -28,7 +28,7 @@ public enum Action: Sendable {
 
 extension Action {
     /// The service that is changed; of a command, the one that has it.
-    var service: String {
+    package var service: String {
         switch self {
         case .patch(let operation): operation.path.service ?? ""
         case .merge(let path, _): path.service ?? ""

@@ -68,7 +68,7 @@ public final class ChildFlow: Sendable {
     /// The transitions for each outcome of the child.
     public let ends: [ChildEnd]
     /// What schemas say of the input, for checking it against the child's.
-    let inputSchema: JSONDocument?
+    package let inputSchema: JSONDocument?
 
     /// The outcome of a child that was left without a `final`: by going back, by dismissing, by popping.
     public static let abandoned = "abandoned"

@@ -83,8 +83,8 @@ public struct EventShape: Sendable {
 }
 
 /// A transition of a flow and what takes it.
-struct CausedTransition {
-    enum Cause {
+package struct CausedTransition {
+    package enum Cause {
         case event(String)
         /// The time limit of that screen.
         case timeout(screen: String)
@@ -97,27 +97,32 @@ struct CausedTransition {
         case always
     }
 
-    let cause: Cause
-    let transition: Transition
+    package let cause: Cause
+    package let transition: Transition
 }
 
 extension EventRule {
-    var causedTransitions: [CausedTransition] {
+    fileprivate var causedTransitions: [CausedTransition] {
         transitions.map { CausedTransition(cause: .event(event), transition: $0) }
     }
 }
 
 extension FlowDefinition {
     /// Every transition at the top of the flow.
-    var causedTransitions: [CausedTransition] {
+    package var causedTransitions: [CausedTransition] {
         events.flatMap(\.causedTransitions) + always.map { CausedTransition(cause: .always, transition: $0) }
     }
+}
+
+extension FlowDefinition {
+    /// Every transition of the flow, in the order of its states.
+    package var allTransitions: [CausedTransition] { states.flatMap(\.causedTransitions) + causedTransitions }
 }
 
 extension FlowState {
     /// Every transition of the state. The checks and the scripts that cover a flow read this list, so a new kind of
     /// transition is added here.
-    var causedTransitions: [CausedTransition] {
+    package var causedTransitions: [CausedTransition] {
         switch kind {
         case .screen(let screen):
             let timeout = screen.timeout?.transition

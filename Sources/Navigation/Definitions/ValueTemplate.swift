@@ -33,7 +33,7 @@ public indirect enum ValueTemplate: Sendable {
     }
 
     /// Whether a part of it, or a guard in it, satisfies the condition.
-    func contains(_ isWanted: (DataPath) -> Bool) -> Bool {
+    package func contains(_ isWanted: (DataPath) -> Bool) -> Bool {
         switch self {
         case .literal: false
         case .from(let path, let fallback): path.contains(isWanted) || (fallback?.contains(isWanted) ?? false)
@@ -49,7 +49,7 @@ public indirect enum ValueTemplate: Sendable {
 
 extension Guard {
     /// The values that it compares or looks at, those in its parts included, those in named guards and in schemas not.
-    var operands: [ValueTemplate] {
+    package var operands: [ValueTemplate] {
         switch self {
         case .shape, .named: []
         case .all(let parts), .any(let parts): parts.flatMap(\.operands)
@@ -98,7 +98,7 @@ public struct DataPath: Sendable, Equatable {
     /// The whole path as the file has it; of a built path, the part before the first computed token.
     public let text: String
     /// The tokens of a built path behind ``pointer``; empty for any other.
-    let built: [ValueTemplate]
+    package let built: [ValueTemplate]
 
     /// The documents that a path can begin with.
     public enum Root: Sendable, Equatable {

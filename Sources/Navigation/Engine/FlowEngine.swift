@@ -40,6 +40,10 @@ public struct FlowEngine: Sendable {
     /// What becomes of a journey whose version is not loaded and from which no migration leads.
     public let orphans: OrphanPolicy
 
+    /// Choices and child flows may lead on this often before the journey reaches a screen. No sensible flow needs
+    /// twenty.
+    package static let maximumHops = 100
+
     /// What becomes of a journey whose version is not loaded.
     public enum OrphanPolicy: Sendable {
         /// Each call throws ``JourneyRefusal/orphaned(flow:version:)``.

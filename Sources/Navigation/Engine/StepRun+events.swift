@@ -1,12 +1,12 @@
 import JSONDocument
 
 /// The rule for an event on a screen.
-struct Reaction {
-    let rule: EventRule
+package struct Reaction {
+    package let rule: EventRule
     /// The coordinator whose flow has the rule.
     let coordinator: Int
     /// The schema of the event's data: the screen's, else that of the flow of the rule.
-    let shape: ShapeRule?
+    package let shape: ShapeRule?
     /// The rules for the event's data, found in the same order, and the coordinator in whose flow they are.
     var rules: [FormRule] = []
     var rulesOf = 0

@@ -61,7 +61,7 @@ extension StepRun {
         _ verb: NavigationVerb, to target: Int?, with params: JSONDocument? = nil, of coordinator: Int
     ) throws(JourneyRefusal) -> Bool {
         var (verb, target, params, coordinator) = (verb, target, params, coordinator)
-        for _ in 0..<Self.maximumHops {
+        for _ in 0..<FlowEngine.maximumHops {
             guard let state = target else {
                 try place(nil, by: verb)
                 return false

@@ -18,7 +18,7 @@ extension StepRun {
             event = .none
             guard try follow(urge) else { return }
             automaticMoves += 1
-            guard automaticMoves <= Self.maximumHops else {
+            guard automaticMoves <= FlowEngine.maximumHops else {
                 throw .endless(flow: journey.flow, state: journey.frames.last?.state ?? "")
             }
         }
@@ -112,7 +112,7 @@ extension StepRun {
         defer { (isLenient, isClosing) = (false, false) }
         try leaveScreen()
         // A parent that is told may lead to a screen that is closed, too.
-        for _ in 0..<Self.maximumHops {
+        for _ in 0..<FlowEngine.maximumHops {
             // In a statement of its own: a mutating call inside another call on the run would copy the run.
             let landing = try landing()
             uncover(upTo: landing ?? -1)

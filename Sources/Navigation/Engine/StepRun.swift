@@ -41,10 +41,6 @@ struct StepRun {
     /// The top frame when the step began, or when a screen was last entered.
     private var before: Frame?
 
-    /// Choices and child flows may lead on this often before the journey reaches a screen. No sensible flow needs
-    /// twenty.
-    static let maximumHops = 100
-
     /// Flows within flows within flows: no sensible journey is ten deep.
     static let maximumCoordinators = 256
 

@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// All flows in all their versions.
 ///
 /// A class, because each step passes it on, and copying its arrays and dictionaries would count references.
@@ -27,7 +29,7 @@ public final class FlowCatalog: Sendable {
     /// A catalog without flows.
     public static let empty = FlowCatalog([])
 
-    init(_ flows: [FlowDefinition], recorder: (@Sendable (TraceEvent) -> Void)? = nil) {
+    package init(_ flows: [FlowDefinition], recorder: (@Sendable (TraceEvent) -> Void)? = nil) {
         self.recorder = recorder
         self.flows = flows.sorted { ($0.id, $0.version) < ($1.id, $1.version) }
         let versions = Dictionary(grouping: self.flows, by: \.id)
@@ -39,8 +41,7 @@ public final class FlowCatalog: Sendable {
         mostStates = flows.map(\.states.count).max() ?? 0
         mostStatesToResume =
             flows.filter { flow in
-                let caused = flow.states.lazy.flatMap(\.causedTransitions) + flow.causedTransitions
-                return caused.contains { $0.transition.nav == .resume }
+                flow.allTransitions.contains { $0.transition.nav == .resume }
             }.map(\.states.count).max() ?? 0
         isNewest = self.flows.map { versions[$0.id]?.last === $0 }
     }
@@ -107,5 +108,32 @@ public final class FlowCatalog: Sendable {
             guard let known = flow(of: journey.coordinators, at: coordinator)?.place(of: frame) else { continue }
             journey.frames[place].knownPlace = Int32(clamping: known)
         }
+    }
+}
+
+/// Catalogs for tests of flows.
+extension FlowCatalog {
+    /// The catalog with flows that end at once and a recorder of every step.
+    ///
+    /// - Parameter ends: the outcome and the output of each flow that is replaced.
+    package func trial(
+        ending ends: [String: (outcome: String, output: JSONDocument)],
+        recorder: @escaping @Sendable (TraceEvent) -> Void
+    ) -> FlowCatalog {
+        let replaced = flows.map { flow in ends[flow.id].map { flow.ending($0.outcome, $0.output) } ?? flow }
+        return FlowCatalog(replaced, recorder: recorder)
+    }
+}
+
+extension FlowDefinition {
+
+    /// A flow of that name and version that ends at once.
+    fileprivate func ending(_ outcome: String, _ output: JSONDocument) -> FlowDefinition {
+        FlowDefinition(
+            id: id, version: version, summary: summary, document: document,
+            states: [FlowState(id: "end", kind: .final(Ending(outcome: outcome, output: .literal(output))))],
+            initial: 0,
+            guards: [], events: [], accepts: [], entry: [], exit: [], input: input, timeout: .none, inFlight: .pin,
+            migrations: [], forms: [], texts: .none)
     }
 }

@@ -2,7 +2,7 @@ import JSONDocument
 
 /// Reads members of the kinds that flows consist of, and reports members of another kind.
 extension FlowReader {
-    mutating func report(
+    package mutating func report(
         _ place: JSONPointer, _ code: FlowProblemCode, _ message: String, guess: String? = nil,
         severity: FlowProblem.Severity? = nil
     ) {
@@ -207,7 +207,7 @@ extension FlowReader {
 
 extension JSONKind {
     /// As in "initial is a number".
-    var phrase: String {
+    package var phrase: String {
         switch self {
         case .null: "null"
         case .bool: "a boolean"
@@ -221,7 +221,7 @@ extension JSONKind {
 
 extension [String] {
     /// "a, b and c"
-    var joinedAsList: String {
+    package var joinedAsList: String {
         guard let last, count > 1 else { return first ?? "nothing" }
         return dropLast().joined(separator: ", ") + " and " + last
     }

@@ -171,7 +171,7 @@ extension FlowReader {
         let parts = guards.map { $0.guard.names }
         var users = [[Int]](repeating: [], count: guards.count)
         for (place, parts) in parts.enumerated() { for part in parts { users[part].append(place) } }
-        let isSound = FlowWays.peeled(parts, users)
+        let isSound = Circles.peeled(parts, users)
         var depths = [Int](repeating: 0, count: guards.count)
         for _ in 0...Self.maximumGuardDepth {
             for place in guards.indices where isSound[place] {
@@ -211,5 +211,26 @@ extension Guard {
 extension FlowProblem {
     fileprivate var isAboutGuard: Bool {
         severity == .error && (code == .unknownKey || ["guard", "requires", "rules"].contains { pointer.contains($0) })
+    }
+}
+
+/// Finds the circles of a graph whose nodes are indices.
+package enum Circles {
+    /// Removes nodes that lead nowhere, then nodes that lead only to removed ones, and so on; true for removed nodes.
+    /// The rest leads to a circle.
+    package static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
+        var left = next.map(\.count)
+        var isPeeled = left.map { $0 == 0 }
+        var open = left.indices.filter { isPeeled[$0] }
+        while let place = open.popLast() {
+            for before in previous[place] {
+                left[before] -= 1
+                if left[before] == 0, !isPeeled[before] {
+                    isPeeled[before] = true
+                    open.append(before)
+                }
+            }
+        }
+        return isPeeled
     }
 }

@@ -6,10 +6,10 @@ import JSONDocument
 ///
 /// To add a key: list it in ``FlowKeys`` with the schema of its value, read it where its object is read, and give the
 /// definition a property.
-struct FlowReader {
+package struct FlowReader {
     let file: String
     let services: ServiceDirectory
-    var problems: [FlowProblem] = []
+    package var problems: [FlowProblem] = []
 
     /// Filled before the first state is read, because transitions may lead to later states.
     var statePlaces: [String: Int] = [:]
@@ -29,20 +29,20 @@ struct FlowReader {
     /// How many more names may be compared for guesses.
     var patience = 50_000
 
-    init(file: String, source: [UInt8] = [], services: ServiceDirectory) {
+    package init(file: String, source: [UInt8] = [], services: ServiceDirectory) {
         self.file = file
         self.source = source
         self.services = services
     }
 
     /// Returned even when the rest cannot be used: two files with the same id and version are a problem in any case.
-    struct Heading {
-        let id: String
-        let version: Int
+    package struct Heading {
+        package let id: String
+        package let version: Int
     }
 
     /// - Returns: nil for the flow when an essential part is missing.
-    mutating func read(_ document: JSONDocument) -> (heading: Heading?, flow: FlowDefinition?) {
+    package mutating func read(_ document: JSONDocument) -> (heading: Heading?, flow: FlowDefinition?) {
         guard document.kind == .object else {
             report(.root, .wrongType, "the file holds \(document.kind.phrase); a flow is an object")
             return (nil, nil)

@@ -128,7 +128,7 @@ public struct ServiceDirectory: Sendable {
     /// The names of all services, sorted.
     public let names: [String]
     /// The names of the services that belong to a flow, as far as only one flow uses them.
-    let ownable: Set<String>
+    package let ownable: Set<String>
     private let entries: [String: Entry]
 
     /// Of several entries with one name, the first counts.

@@ -29,6 +29,29 @@ extension FlowEngine {
         return (text, run.services.memory)
     }
 
+    /// The schema that the data of each event must have, for the events that the view of a journey lists. An event that
+    /// takes any data has an empty one.
+    package func eventSchemas(
+        of journey: Journey, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> [String: JSONDocument] {
+        let reactions = try reactions(of: journey, services: services, now: now).rules
+        return Dictionary(
+            reactions.map { ($0.rule.event, $0.shape?.document ?? .emptyObject) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The rules for all events on the screen of a journey, possible or not, and whether going back is.
+    ///
+    /// - Parameter isFromBackend: whether those of back ends are included.
+    package func reactions(
+        of journey: Journey, isFromBackend: Bool = false, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> (rules: [Reaction], canGoBack: Bool) {
+        guard journey.isActive else { return ([], false) }
+        var run = StepRun(self, journey, services, now: now, event: .unknown)
+        run.isFromBackend = isFromBackend
+        return (try run.reactions(), try run.canGoBack())
+    }
+
     /// The view of a journey that cannot go on. It needs no flow.
     package func textOfStuck(_ journey: Journey, timesMovedBy shift: Int64) -> ViewText {
         var json = JSONWriter(reservingCapacity: 256)

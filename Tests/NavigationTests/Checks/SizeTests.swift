@@ -1,3 +1,4 @@
+import FlowTools
 import Glibc
 import HTTPTestClient
 import JSONDocument

@@ -1,5 +1,4 @@
-import Glibc
-import HTTPTestClient
+import FlowTools
 import JSONDocument
 import Navigation
 import Testing
@@ -192,27 +191,16 @@ struct FlowGraphTests {
         #expect(try graph(Self.oddities, with: Flows.editQuote).graphviz == expected)
     }
 
-    @Test("dot draws whatever flow", .enabled(if: hasDot, "no dot in PATH: install the package graphviz"))
+    @Test("dot draws whatever flow", .enabled(if: graphviz != nil, "no dot in PATH: install the package graphviz"))
     func accepted() async throws {
-        try await blockingInBackground { try self.drawAll() }
-    }
-
-    private func drawAll() throws {
-        try draw(graph(Self.oddities, with: Flows.editQuote).graphviz)
+        let tool = try #require(graphviz)
+        _ = try await tool.svg(of: graph(Self.oddities, with: Flows.editQuote).graphviz)
         for seed in UInt64(0)..<40 {
             var random = RandomFlows(seed: seed)
             let flows = random.make()
             let files = flows.map { FlowFile(name: $0.id, bytes: $0.json(among: flows).serialized()) }
             let catalog = try #require(FlowLoader(services: ModelFlow.directory).load(files).catalog)
-            for flow in catalog.flows { try draw(FlowGraph(flow).graphviz) }
+            for flow in catalog.flows { _ = try await tool.svg(of: FlowGraph(flow).graphviz) }
         }
-    }
-
-    static let hasDot = system("command -v dot >/dev/null") == 0
-
-    private func draw(_ text: String) throws {
-        let tool = try #require(popen("dot -Tsvg >/dev/null", "w"))
-        fputs(text, tool)
-        #expect(pclose(tool) == 0, "\(text)")
     }
 }

@@ -1,3 +1,4 @@
+import FlowTools
 import JSONDocument
 import SeededRandomness
 import Testing

@@ -1,6 +1,7 @@
 import JSONDocument
 import Testing
 
+@testable import FlowTools
 @testable import Navigation
 
 @Suite("Covering scripts")

@@ -78,7 +78,7 @@ private struct ScriptRun {
         var missing = 0
         for id in loaded.flows.ids {
             guard let flow = loaded.flows.flow(id) else { continue }
-            for place in flow.transitionPlaces {
+            for place in flow.allTransitions.map(\.transition.place) {
                 all += 1
                 if taken.contains(TakenTransition(flow: id, version: flow.version, place: place)) { continue }
                 missing += 1

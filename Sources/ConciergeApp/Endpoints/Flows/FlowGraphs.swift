@@ -1,3 +1,4 @@
+import FlowTools
 import Navigation
 import Synchronization
 

@@ -1,3 +1,4 @@
+import FlowTools
 import HTTPServer
 import JSONDocument
 import Navigation

@@ -14,7 +14,7 @@ public struct FlowProblem: Sendable, Equatable {
     /// That of the code, or a lower one.
     public let severity: Severity
 
-    init(
+    package init(
         file: String, pointer: String, code: FlowProblemCode, message: String, guess: String? = nil,
         severity: Severity? = nil
     ) {

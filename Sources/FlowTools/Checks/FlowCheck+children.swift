@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 extension FlowCheck {
     /// Checks child flows: that they exist, their outcomes, their inputs.

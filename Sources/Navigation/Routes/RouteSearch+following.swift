@@ -27,7 +27,7 @@ extension RouteSearch {
         _ verb: NavigationVerb, to target: Int?, with params: JSONDocument? = nil, of coordinator: Int, on top: Int?,
         _ obstacle: RouteObstacle?, hops: Int, into arrivals: inout [Arrival]
     ) {
-        guard hops < StepRun.maximumHops else { return }
+        guard hops < FlowEngine.maximumHops else { return }
         guard let target else {
             guard forward == nil, let top,
                 let landing = stacks.uncovered(move(top, by: verb, to: nil)?.landing, from: top)
@@ -131,7 +131,7 @@ extension RouteSearch {
     private mutating func abandon(
         _ coordinator: Int, _ obstacle: RouteObstacle?, hops: Int, into arrivals: inout [Arrival]
     ) {
-        guard hops < StepRun.maximumHops, let parent = coordinators[coordinator].parent,
+        guard hops < FlowEngine.maximumHops, let parent = coordinators[coordinator].parent,
             let child = childFlow(of: coordinator)
         else { return }
         let told = child.transitions(after: ChildFlow.abandoned, byFinal: false)

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 /// Finds scripts that together take every transition of a flow.
 ///
@@ -21,7 +22,8 @@ public struct FlowPaths {
     /// - Parameter catalog: has the flow and its children.
     public init(_ flow: FlowDefinition, in catalog: FlowCatalog) {
         self.flow = flow
-        engine = FlowEngine(catalog: catalog)
+        // The scripts are for this version, so journeys must not move on to a newer one.
+        engine = FlowEngine(catalog: FlowCatalog(catalog.flows.filter { $0.id != flow.id || $0 === flow }))
     }
 
     /// A journey that was reached, and how.
@@ -44,8 +46,7 @@ public struct FlowPaths {
     ///   - services: the services at the start of each script.
     ///   - input: the input of the flow; nil makes one that fits.
     public func coveringScripts(services: any ServiceDocuments, input: JSONDocument? = nil) -> FlowCoverage {
-        let transitions =
-            flow.states.flatMap(\.causedTransitions) + flow.causedTransitions
+        let transitions = flow.allTransitions
         let places = Set(transitions.map(\.transition.place))
         var attempts = Attempts()
         let situations = explore(places, services, input, &attempts)
@@ -94,7 +95,7 @@ public struct FlowPaths {
         while next < situations.count, !missing.isEmpty, situations.count < Self.maximumSituations {
             for entry in entries(in: situations[next], &attempts) {
                 do throws(JourneyRefusal) {
-                    let situation = try take(entry, in: situations[next], from: next)
+                    guard let situation = try take(entry, in: situations[next], from: next) else { continue }
                     let isNew = seen.insert(signature(of: situation)).inserted
                     if isNew || !missing.isDisjoint(with: situation.taken) { situations.append(situation) }
                     missing.subtract(situation.taken)
@@ -108,37 +109,36 @@ public struct FlowPaths {
     }
 
     private func begin(_ input: JSONDocument, _ services: ScratchServices) throws(JourneyRefusal) -> Situation {
-        var run = StepRun(engine, Journey(id: "paths", flow: flow, now: 0), services, now: 0)
-        try run.begin(flow, input: input)
-        return try situation(&run, services, origin: nil, depth: 0, entry: nil)
+        let step = try engine.start(
+            flow: flow.id, version: flow.version, id: "paths", input: input, services: services, now: 0)
+        return situation(after: step, services, now: 0, origin: nil, depth: 0, entry: nil)
     }
 
     private func take(
         _ entry: FlowScript.Entry, in situation: Situation, from origin: Int
-    ) throws(JourneyRefusal) -> Situation {
-        var run: StepRun
+    ) throws(JourneyRefusal) -> Situation? {
+        let (journey, services) = (situation.journey, situation.services)
+        var now = situation.now
+        let step: Step?
         switch entry {
         case .event(let name, let data), .backendEvent(let name, let data):
-            run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .data(data))
-            run.isFromBackend = true
-            run.journey.movedAt = situation.now
-            try run.react(to: name)
+            step = try engine.send(name, data: data, to: journey, isFromBackend: true, services: services, now: now)
         case .task(_, let outcome):
-            run = StepRun(engine, situation.journey, situation.services, now: situation.now)
-            run.journey.movedAt = situation.now
-            try run.endTask(outcome: outcome, output: .null)
+            step = try engine.endTask(
+                journey.task?.number ?? 0, of: journey, outcome: outcome, services: services, now: now)
         case .wait(let milliseconds):
-            let now = situation.now + milliseconds
-            run = StepRun(engine, situation.journey, situation.services, now: now)
-            try run.catchUp(to: now)
+            now += milliseconds
+            step = try engine.advance(journey, services: services, now: now)
         }
-        return try self.situation(&run, situation.services, origin: origin, depth: situation.depth + 1, entry: entry)
+        return step.map {
+            self.situation(
+                after: $0, services, now: now, origin: origin, depth: situation.depth + 1, entry: entry)
+        }
     }
 
     private func situation(
-        _ run: inout StepRun, _ services: ScratchServices, origin: Int?, depth: Int, entry: FlowScript.Entry?
-    ) throws(JourneyRefusal) -> Situation {
-        let step = try run.finish()
+        after step: Step, _ services: ScratchServices, now: Int64, origin: Int?, depth: Int, entry: FlowScript.Entry?
+    ) -> Situation {
         var services = services
         services.perform(step.changes)
         let taken = step.trace.compactMap { event -> String? in
@@ -146,17 +146,16 @@ public struct FlowPaths {
             return transition
         }
         return Situation(
-            journey: step.journey, services: services, now: run.now, origin: origin, depth: depth, entry: entry,
+            journey: step.journey, services: services, now: now, origin: origin, depth: depth, entry: entry,
             taken: taken)
     }
 
     private func entries(in situation: Situation, _ attempts: inout Attempts) -> [FlowScript.Entry] {
-        guard situation.journey.isActive else { return [] }
-        var run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .unknown)
-        run.isFromBackend = true
-        guard let reactions = try? run.reactions() else { return [] }
+        let reactions = try? engine.reactions(
+            of: situation.journey, isFromBackend: true, services: situation.services, now: situation.now)
+        guard situation.journey.isActive, let reactions else { return [] }
         var entries: [FlowScript.Entry] = []
-        for reaction in reactions {
+        for reaction in reactions.rules {
             let samples = SampleData.samples(of: reaction.shape)
             if samples.isEmpty { attempts.withoutData.insert(reaction.rule.event) }
             attempts.sent.insert(reaction.rule.event)
@@ -171,7 +170,7 @@ public struct FlowPaths {
                 .task(task.task, outcome: $0)
             }
         }
-        if let canGoBack = try? run.canGoBack(), canGoBack { entries.append(.event("back", data: .emptyObject)) }
+        if reactions.canGoBack { entries.append(.event("back", data: .emptyObject)) }
         if let dueAt = situation.journey.dueAt {
             if let top = situation.journey.top { attempts.waited.insert(top.state) }
             entries.append(.wait(milliseconds: dueAt - situation.now))

@@ -1,3 +1,5 @@
+import Navigation
+
 /// A drawing of a flow as text: its states, and the transitions between them.
 ///
 /// ```swift

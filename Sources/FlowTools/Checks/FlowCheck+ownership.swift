@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 extension FlowCheck {
     /// Reports services that the flow writes, does not own and shares with no other flow: two of its journeys would
@@ -28,34 +29,5 @@ extension FlowCheck {
         var services: [String] = []
         for action in actions where !services.contains(action.service) { services.append(action.service) }
         return services
-    }
-}
-
-/// The services that the file of a flow names, and the first parts of its pointers.
-package struct FlowUses: Sendable {
-    package let flow: String
-    package private(set) var names: Set<String> = []
-
-    /// The keys whose texts are names of services.
-    private static let keys: Set<String> = ["data", "owns", "service", "clear", "remove"]
-    /// The keys whose texts are for people.
-    private static let words: Set<String> = ["title", "say", "description", "x-say"]
-
-    package init(_ flow: FlowDefinition) {
-        self.flow = flow.id
-        var rest = [(key: "", value: flow.document)]
-        while let (key, value) = rest.popLast() {
-            if let text = value.string {
-                if text.hasPrefix("/") {
-                    names.insert(JSONPointer(parsing: text)?.tokens.first ?? text)
-                } else if Self.keys.contains(key) {
-                    names.insert(text)
-                } else if key == "call", let service = text.split(separator: "/").first {
-                    names.insert(String(service))
-                }
-            }
-            rest += (value.elements ?? []).map { (key, $0) }
-            rest += (value.members ?? []).filter { !Self.words.contains($0.name) }.map { ($0.name, $0.value) }
-        }
     }
 }

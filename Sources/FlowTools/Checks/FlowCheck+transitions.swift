@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 extension FlowCheck {
     /// Checks each transition by itself.

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 /// Checks what moves a journey without an event, and where it goes back to.
 extension FlowCheck {
@@ -7,13 +8,13 @@ extension FlowCheck {
         for run in hops.tooLong(in: flow) {
             report(
                 run.pointer, .endlessChoice,
-                "\(run.subject) more than \(StepRun.maximumHops) automatic moves may follow each other, which refuses the step; "
+                "\(run.subject) more than \(FlowEngine.maximumHops) automatic moves may follow each other, which refuses the step; "
                     + "put a screen between")
         }
         for run in moves.tooLong(in: flow) {
             report(
                 run.pointer, .endlessAlways,
-                "\(run.subject) always may move the journey more than \(StepRun.maximumHops) times, which refuses the step; "
+                "\(run.subject) always may move the journey more than \(FlowEngine.maximumHops) times, which refuses the step; "
                     + "go to the last screen directly")
         }
         for circle in hops.circles(in: flow) {
@@ -156,8 +157,8 @@ private struct AlwaysCircles {
         var previous = [[Int]](repeating: [], count: edges.count)
         for place in edges.indices { for edge in edges[place] { previous[edge.to].append(place) } }
         let next = edges.map { $0.map(\.to) }
-        let leadsToCircle = FlowWays.peeled(next, previous)
-        let followsCircle = FlowWays.peeled(previous, next)
+        let leadsToCircle = Circles.peeled(next, previous)
+        let followsCircle = Circles.peeled(previous, next)
         for place in edges.indices where !leadsToCircle[place] && !followsCircle[place] {
             search(from: place, at: place, [], [:])
         }
@@ -168,7 +169,8 @@ private struct AlwaysCircles {
         for edge in edges[place] where edge.to >= start {
             steps += 1
             // A longer one is reported as too many moves in a row.
-            guard steps < Self.maximumSteps, way.count < StepRun.maximumHops, !way.contains(where: { $0.to == edge.to })
+            guard steps < Self.maximumSteps, way.count < FlowEngine.maximumHops,
+                !way.contains(where: { $0.to == edge.to })
             else { continue }
             guard edge.facts.allSatisfy({ facts[$0.key] ?? $0.value == $0.value }) else { continue }
             let way = way + [edge]

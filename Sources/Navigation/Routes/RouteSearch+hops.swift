@@ -77,7 +77,7 @@ extension RouteSearch {
     private mutating func settled(_ arrival: Arrival) -> Arrival {
         guard forward == nil else { return arrival }
         var arrival = arrival
-        for _ in 0..<StepRun.maximumHops {
+        for _ in 0..<FlowEngine.maximumHops {
             guard arrival.obstacle == nil, let next = unprompted(on: arrival.top) else { return arrival }
             arrival = next
         }

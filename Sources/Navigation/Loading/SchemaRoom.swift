@@ -4,13 +4,13 @@ import JSONDocument
 ///
 /// It only understands plain keywords: `properties`, `additionalProperties`, `items`, `type` and local `$ref`. A path
 /// that it forbids is forbidden; a path that it allows may be forbidden by other keywords.
-struct SchemaRoom {
+package struct SchemaRoom {
     private let schema: JSONDocument
 
-    init(_ schema: JSONDocument) { self.schema = schema }
+    package init(_ schema: JSONDocument) { self.schema = schema }
 
     /// Whether no document that fits the schema can have a value there.
-    func isForbidden(_ pointer: JSONPointer) -> Bool {
+    package func isForbidden(_ pointer: JSONPointer) -> Bool {
         var place: JSONDocument? = schema
         for token in pointer.tokens {
             guard let current = resolved(place) else { return false }
@@ -24,7 +24,7 @@ struct SchemaRoom {
     }
 
     /// The schema of the value there; nil when it is not known or refers to other parts of the schema.
-    func schema(at pointer: JSONPointer) -> JSONDocument? {
+    package func schema(at pointer: JSONPointer) -> JSONDocument? {
         var place = schema
         for token in pointer.tokens {
             guard let current = resolved(place), case .schema(let next) = step(into: current, token) else { return nil }

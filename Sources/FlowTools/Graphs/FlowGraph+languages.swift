@@ -1,3 +1,5 @@
+import Navigation
+
 extension FlowGraph {
     /// The flow as a Mermaid flowchart.
     ///

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 /// Reads flow files into a catalog and reports every problem of all files.
 ///

@@ -3,10 +3,10 @@ import JSONDocument
 /// What can be said about the values that fit two JSON Schemas, as far as their plain keywords say it.
 ///
 /// It is careful: what it says is certain, and it says nothing where it does not understand a keyword.
-enum SchemaOverlap {
+package enum SchemaOverlap {
     /// The types of JSON values, integers and other numbers being one.
-    struct Kinds: OptionSet {
-        let rawValue: Int
+    package struct Kinds: OptionSet {
+        package let rawValue: Int
         static let null = Kinds(rawValue: 1)
         static let bool = Kinds(rawValue: 2)
         static let number = Kinds(rawValue: 4)
@@ -20,7 +20,7 @@ enum SchemaOverlap {
             ("array", .list), ("object", .object),
         ]
 
-        init(rawValue: Int) { self.rawValue = rawValue }
+        package init(rawValue: Int) { self.rawValue = rawValue }
 
         init(_ value: JSONDocument) {
             switch value.kind {
@@ -34,7 +34,7 @@ enum SchemaOverlap {
         }
 
         /// "a string or null"
-        var phrase: String {
+        package var phrase: String {
             let phrases: [(Kinds, String)] = [
                 (.number, "a number"), (.text, "a string"), (.bool, "a boolean"), (.list, "an array"),
                 (.object, "an object"), (.null, "null"),
@@ -44,7 +44,7 @@ enum SchemaOverlap {
     }
 
     /// The types that a value that fits may have.
-    static func kinds(of schema: JSONDocument) -> Kinds {
+    package static func kinds(of schema: JSONDocument) -> Kinds {
         if schema.bool == false { return [] }
         var kinds = Kinds.any
         if let type = schema[member: "type"] {
@@ -61,7 +61,7 @@ enum SchemaOverlap {
     }
 
     /// Whether no value fits both schemas.
-    static func isEmpty(_ one: JSONDocument, _ other: JSONDocument) -> Bool {
+    package static func isEmpty(_ one: JSONDocument, _ other: JSONDocument) -> Bool {
         if let values = values(of: one), let rule = try? JSONSchema(other) {
             return !values.contains { rule.accepts($0) }
         }

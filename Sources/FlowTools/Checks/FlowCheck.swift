@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 /// Checks flows when all are read: the ways through each, and their references to each other.
 struct CatalogCheck {

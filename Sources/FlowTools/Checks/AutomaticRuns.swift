@@ -1,3 +1,5 @@
+import Navigation
+
 /// How many moves without an event may follow each other, through the flows that a flow starts, and back.
 ///
 /// Every guard is taken as one that may hold. A circle counts once: circles are reported as such.
@@ -47,7 +49,7 @@ final class AutomaticRuns {
     }
 
     /// What is longer is too long, or counts nothing on the way.
-    private static let deepest = 4 * StepRun.maximumHops
+    private static let deepest = 4 * FlowEngine.maximumHops
 
     private let kind: Kind
     private let catalog: FlowCatalog
@@ -67,16 +69,16 @@ final class AutomaticRuns {
         var found: [TooLong] = []
         for (place, state) in flow.states.enumerated() {
             let run = run(from: place, in: flow)
-            if run.longest > StepRun.maximumHops {
+            if run.longest > FlowEngine.maximumHops {
                 found.append(TooLong(pointer: ["states", state.id], subject: "from \"\(state.id)\" on"))
             }
-            guard run.longest <= StepRun.maximumHops, !run.isTooLong, let child = state.childFlow,
+            guard run.longest <= FlowEngine.maximumHops, !run.isTooLong, let child = state.childFlow,
                 let definition = catalog.flow(child.flow, version: child.version)
             else { continue }
             for (outcome, length) in tails(of: definition).sorted(by: { $0.key < $1.key }) {
                 let isTooLong = child.transitions(after: outcome, byFinal: true).compactMap(\.target).contains {
                     let next = self.run(from: $0, in: flow)
-                    return !next.isTooLong && length + next.longest > StepRun.maximumHops
+                    return !next.isTooLong && length + next.longest > FlowEngine.maximumHops
                 }
                 guard isTooLong else { continue }
                 found.append(
@@ -116,7 +118,7 @@ final class AutomaticRuns {
         open.removeLast()
         if run.isTooLong { run = Run(isTooLong: true) }
         // Reported here, so not again by those that lead here.
-        if run.longest > StepRun.maximumHops { run.isTooLong = true }
+        if run.longest > FlowEngine.maximumHops { run.isTooLong = true }
         known[place] = run
         return run
     }

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 /// Short texts for guards and times.
 struct GraphText {

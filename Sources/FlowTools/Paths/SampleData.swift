@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 
 /// Makes data that fits a schema, for schemas as simple as those of events usually are.
 ///

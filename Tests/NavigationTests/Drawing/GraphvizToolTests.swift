@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import ConciergeApp
+@testable import FlowTools
 
 /// Whether there is a `dot` to try. Without one the suites below are skipped, which the log of the run says.
 let graphviz = GraphvizTool(searching: getenv("PATH").map { String(cString: $0) } ?? "")

@@ -1,3 +1,5 @@
+import Navigation
+
 /// Which states lead to which, whatever the guards. Linear in the size of the flow and without recursion: a flow may
 /// have 10,000 screens in a row.
 struct FlowWays {
@@ -64,8 +66,8 @@ struct FlowWays {
             }
         }
         // The rest after removing the choices that lead out of the circles, and those that lead into them.
-        let leadsToCircle = Self.peeled(next, previous)
-        let followsCircle = Self.peeled(previous, next)
+        let leadsToCircle = Circles.peeled(next, previous)
+        let followsCircle = Circles.peeled(previous, next)
         return isChoice.indices.filter { isChoice[$0] && !leadsToCircle[$0] && !followsCircle[$0] }
     }
 
@@ -103,25 +105,7 @@ struct FlowWays {
             if isEnd[place] { next[place].append(place) }
             for target in next[place] { previous[target].append(place) }
         }
-        let isPeeled = Self.peeled(next, previous)
+        let isPeeled = Circles.peeled(next, previous)
         return next.indices.filter { isPeeled[$0] }
-    }
-
-    /// Removes nodes that lead nowhere, then nodes that lead only to removed ones, and so on; true for removed nodes.
-    /// The rest leads to a circle.
-    static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
-        var left = next.map(\.count)
-        var isPeeled = left.map { $0 == 0 }
-        var open = left.indices.filter { isPeeled[$0] }
-        while let place = open.popLast() {
-            for before in previous[place] {
-                left[before] -= 1
-                if left[before] == 0, !isPeeled[before] {
-                    isPeeled[before] = true
-                    open.append(before)
-                }
-            }
-        }
-        return isPeeled
     }
 }
