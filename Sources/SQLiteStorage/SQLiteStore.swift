@@ -33,15 +33,13 @@ package final class SQLiteStore: FileStore {
     ///   - mostBytes: the limit of ``documentBytes``.
     ///   - cacheBytes: the most memory for pages that were read or written: what is written again is found there.
     ///   - keys: encrypt documents and labels; without them both are stored as they are.
-    ///   - progress: is called with sentences while the tables of an older version are copied.
     ///   - report: is called with a sentence for the log about damage and other trouble.
     ///   - warn: the same about what is harmless by now.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
         mostBytes: Int = .max, cacheBytes: Int = leastCacheBytes, keys: DocumentKeys? = nil,
-        progress: (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void = { _ in },
-        warn: (String) -> Void = { _ in }
+        report: @escaping @Sendable (String) -> Void = { _ in }, warn: (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
         let lock = try FileLock(on: path)
@@ -56,7 +54,7 @@ package final class SQLiteStore: FileStore {
         guard log.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         let copy = log.keepCopy(of: lock.logPath)
         do {
-            let first = try Self.opened(path, under: lock, lost: log.lostFrames)
+            let first = try Self.opened(path, under: lock)
             let derived = DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval)
             try lock.holdIndex()
             if try derived.areBroken {
@@ -68,7 +66,6 @@ package final class SQLiteStore: FileStore {
             if let keys { try UsedKeys.note(keys.first, first) }
             Self.closeToOthers(path, report, warn)
             let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
-            try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
             try writer.countBytes()
             // When responses come before the sync, a power cut may damage more than the last transaction.
             let mayBeTorn = facts.mayHaveLostResponses && log.isLikeAfterPowerCut && !facts.isSameBoot
@@ -148,16 +145,13 @@ package final class SQLiteStore: FileStore {
 
     /// Opens the database with the current tables. On a full disk SQLite's index of the log may have no room; then the
     /// database's spare room is released for it.
-    ///
-    /// - Parameter lost: how many frames the log has lost.
-    private static func opened(_ path: String, under lock: FileLock, lost: Int) throws -> SQLiteConnection {
+    private static func opened(_ path: String, under lock: FileLock) throws -> SQLiteConnection {
         func open() throws -> SQLiteConnection {
             let connection = try SQLiteConnection(path, .write, under: lock)
             // Before the switch to WAL: so new tables go to the database without a log.
-            try SQLiteSchema.prepare(connection, path: path, lost: lost)
+            try SQLiteSchema.prepare(connection, path: path)
             for setting in writerSettings { try connection.execute(setting) }
-            // For the copy of older tables.
-            try connection.execute("PRAGMA wal_autocheckpoint = 1000; PRAGMA synchronous = FULL")
+            try connection.execute("PRAGMA synchronous = FULL")
             return connection
         }
         do {

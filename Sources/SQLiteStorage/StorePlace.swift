@@ -87,13 +87,13 @@ package struct StorePlace {
         return "name a file in it, such as \(stem == "/" ? "" : stem)/concierge.db"
     }
 
-    /// A database of another program or of a newer version, or one whose keys are not there. A start asks SQLite, which
-    /// also reads the log.
+    /// A database of another program or version, or one whose keys are not there. A start asks SQLite, which also reads
+    /// the log.
     private var problemOfContent: StoreOpeningError? {
         guard access(path, F_OK) == 0 else { return nil }
         do {
             let connection = try SQLiteConnection(path, .fileOnly)
-            if try SQLiteSchema.version(of: connection, path) == Int(SQLiteSchema.version) {
+            if try SQLiteSchema.isThere(in: connection, path) {
                 try UsedKeys.check(connection, path, against: keys)
             }
             return nil

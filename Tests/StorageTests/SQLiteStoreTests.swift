@@ -175,7 +175,7 @@ struct SQLiteStoreTests {
         #expect(try connection.number("SELECT count(*) FROM sqlite_schema") == 1)
         try connection.execute("PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = 99")
         let known = Int(SQLiteSchema.version)
-        #expect(throws: StoreOpeningError.newer(file.path, version: 99, known: known)) { try file.store() }
+        #expect(throws: StoreOpeningError.otherVersion(file.path, version: 99, known: known)) { try file.store() }
     }
 
     @Test("a second store on the same file is refused until the first is closed")

@@ -12,7 +12,7 @@ package struct StoreBackup {
     /// - Parameter replaces: whether to replace an existing file. The store itself is never replaced.
     /// - Throws: ``StoreOpeningError``, ``StoreDraftError``.
     package init(of path: String, to target: String, replaces: Bool) throws {
-        let source = try StoreFile(path, isCurrent: false)
+        let source = try StoreFile(path)
         let draft = try StoreDraft(of: target, from: path, replaces: replaces)
         let pageSize: Int
         do throws(SQLiteError) {
@@ -23,11 +23,9 @@ package struct StoreBackup {
             if try source.connection.hasPageChecksums { copy.expectPageChecksums(pageSize: pageSize) }
             pages = try Self.copy(source.connection, to: copy)
             // A server that starts on this copy has lost all writes since.
-            if source.version == SQLiteSchema.version {
-                try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1), ('bytes_known', 0)")
-                // A copy has no log, and none that is found beside it belongs to it.
-                try copy.write(LogMark(.closed, .none))
-            }
+            try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1), ('bytes_known', 0)")
+            // A copy has no log, and none that is found beside it belongs to it.
+            try copy.write(LogMark(.closed, .none))
         } catch {
             throw StoreDraftError.failed(target, reason: error.description)
         }

@@ -42,8 +42,6 @@ final class StoreFacts: @unchecked Sendable {
         /// 1 when the file has pages that nothing refers to, or is wrong about which page refers to which. Only when
         /// the file is written anew does it shrink.
         case leaked
-        /// The last key that was copied from the tables of an older version.
-        case migrated
     }
 
     /// By the places of the names.

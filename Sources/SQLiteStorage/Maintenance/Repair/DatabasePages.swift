@@ -143,7 +143,7 @@ struct DatabaseHeader {
     let firstFreePage: UInt32
     let freePages: UInt32
     let hasPointerMaps: Bool
-    let version: Int
+    let version: Int64
     let applicationID: Int64
 
     /// Nil when these bytes are not such a header.
@@ -158,7 +158,7 @@ struct DatabaseHeader {
         firstFreePage = bytes.word(32)
         freePages = bytes.word(36)
         hasPointerMaps = bytes.word(52) != 0
-        version = Int(bytes.word(60))
+        version = Int64(bytes.word(60))
         applicationID = Int64(bytes.word(68))
     }
 }

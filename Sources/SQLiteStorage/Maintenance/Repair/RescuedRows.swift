@@ -74,9 +74,6 @@ final class RescuedRows {
                 roots[name] = root
             }
         }
-        guard roots["older_sessions"] == nil else {
-            throw StoreOpeningError.older(path, version: 3, known: Int(SQLiteSchema.version))
-        }
         guard !finder.lost.isEmpty else { return roots }
         for table in tables.dropFirst() where roots[table.name] == nil { roots[table.name] = finder.root(of: table) }
         for root in finder.lostRoots where !roots.values.contains(root) {

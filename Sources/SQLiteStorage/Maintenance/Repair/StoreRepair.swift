@@ -73,13 +73,7 @@ private struct DamagedStore {
         guard pages.log.standing.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         guard let header = pages.header else { return }
         guard header.applicationID == SQLiteSchema.applicationID else { throw StoreOpeningError.foreign(path) }
-        let known = Int(SQLiteSchema.version)
-        guard header.version <= known else {
-            throw StoreOpeningError.newer(path, version: header.version, known: known)
-        }
-        guard header.version >= SQLiteSchema.firstWithRows else {
-            throw StoreOpeningError.older(path, version: header.version, known: known)
-        }
+        try SQLiteSchema.check(version: header.version, path)
     }
 
     /// A file that is read, and closed with its owner.
