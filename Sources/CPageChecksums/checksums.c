@@ -38,8 +38,6 @@ typedef struct {
     /// What the file says of its log, and whether that is known here.
     cpagechecksums_mark mark;
     bool is_mark_known;
-    /// The frame up to which a checkpoint may copy.
-    uint32_t copying;
     /// A page with its checksum: the page that SQLite passes must not be changed.
     unsigned char *copy;
 } database_file;
@@ -106,9 +104,9 @@ static int read_file(sqlite3_file *file, void *bytes, int count, sqlite3_int64 o
 
 enum { MARK_OFFSET = 72, MARK_SIZE = 20 };
 
-/// Salts (8) · frames (4) · copied (4) · kind (1) · the low three bytes of a CRC-32.
+/// Salts (8) · frames (4) · unused (4) · kind (1) · the low three bytes of a CRC-32.
 static void encode_mark(const cpagechecksums_mark *mark, unsigned char *bytes) {
-    const uint32_t numbers[2] = {htole32(mark->frames), htole32(mark->copied)};
+    const uint32_t numbers[2] = {htole32(mark->frames), 0};
     memcpy(bytes, mark->salts, 8);
     memcpy(bytes + 8, numbers, 8);
     bytes[16] = mark->kind;
@@ -119,11 +117,10 @@ static void encode_mark(const cpagechecksums_mark *mark, unsigned char *bytes) {
 static bool decode_mark(const unsigned char *bytes, cpagechecksums_mark *mark) {
     const uint32_t sum = htole32(libdeflate_crc32(0, bytes, 17));
     if (bytes[16] == CPAGECHECKSUMS_MARK_NONE || memcmp(bytes + 17, &sum, 3) != 0) return false;
-    uint32_t numbers[2];
+    uint32_t frames;
     memcpy(mark->salts, bytes, 8);
-    memcpy(numbers, bytes + 8, 8);
-    mark->frames = le32toh(numbers[0]);
-    mark->copied = le32toh(numbers[1]);
+    memcpy(&frames, bytes + 8, sizeof frames);
+    mark->frames = le32toh(frames);
     mark->kind = bytes[16];
     return true;
 }
@@ -213,13 +210,6 @@ static int write_database(sqlite3_file *file, const void *bytes, int count, sqli
     uint32_t number = page_number(database, count, offset);
     int code = learn_mark(file);
     if (code != SQLITE_OK) return code;
-    // SQLite has synced the log before it copies the first page.
-    const uint32_t copied = database->copying < database->mark.frames ? database->copying : database->mark.frames;
-    if (database->mark.kind == CPAGECHECKSUMS_MARK_OPEN && copied > database->mark.copied) {
-        database->mark.copied = copied;
-        code = write_mark(file);
-        if (code != SQLITE_OK) return code;
-    }
     const bool has_mark = offset == 0 && count >= 512;
     if (number != 0 || has_mark) {
         if (database->copy == NULL) database->copy = malloc(65536);
@@ -253,7 +243,6 @@ static int sync_database(sqlite3_file *file, int flags) {
     const cpagechecksums_mark before = database->mark;
     if (before.kind == CPAGECHECKSUMS_MARK_OPEN) {
         database->mark.kind = CPAGECHECKSUMS_MARK_CLOSED;
-        database->mark.copied = before.frames;
         code = write_mark(file);
     }
     if (code == SQLITE_OK) code = database->system->xSync(file, flags);
@@ -282,7 +271,6 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     database_file *database = database_of(file);
     memset(database, 0, sizeof *database);
     database->system = file->pMethods;
-    database->copying = UINT32_MAX;
     database->methods = *file->pMethods;
     if ((flags & SQLITE_OPEN_MAIN_DB) == 0) {
         database->methods.iVersion = 2;
@@ -380,11 +368,6 @@ int cpagechecksums_current_mark(sqlite3 *connection, cpagechecksums_mark *mark) 
 void cpagechecksums_forget_mark(sqlite3 *connection) {
     database_file *database = database_of_connection(connection);
     if (database != NULL) database->is_mark_known = false;
-}
-
-void cpagechecksums_expect_copies(sqlite3 *connection, uint32_t frames) {
-    database_file *database = database_of_connection(connection);
-    if (database != NULL) database->copying = frames;
 }
 
 int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark) {

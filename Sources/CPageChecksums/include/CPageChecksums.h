@@ -60,8 +60,6 @@ typedef struct {
     uint8_t salts[8];
     /// The frames that have to be in the log.
     uint32_t frames;
-    /// Pages of frames up to this one may be in the database.
-    uint32_t copied;
     uint8_t kind;
 } cpagechecksums_mark;
 
@@ -81,10 +79,6 @@ int cpagechecksums_current_mark(sqlite3 *connection, cpagechecksums_mark *mark);
 
 /// Makes the connection read the mark again.
 void cpagechecksums_forget_mark(sqlite3 *connection);
-
-/// Announces up to which frame the next checkpoints may copy; all of them when nothing is announced. The mark says so
-/// before the first page is copied.
-void cpagechecksums_expect_copies(sqlite3 *connection, uint32_t frames);
 
 /// Writes the mark, without a sync. Returns SQLite's result code.
 int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark);

@@ -20,14 +20,11 @@ struct LogMark: Equatable {
     let round: LogRound
     /// The frames of the round whose commits may have been acknowledged.
     let frames: Int
-    /// Frames up to this one may have been copied to the database.
-    let copied: Int
 
-    init(_ kind: Kind, _ round: LogRound, frames: Int = 0, copied: Int = 0) {
+    init(_ kind: Kind, _ round: LogRound, frames: Int = 0) {
         self.kind = kind
         self.round = round
         self.frames = frames
-        self.copied = copied
     }
 
     /// The mark of an open file; nil when it has none.
@@ -47,14 +44,13 @@ struct LogMark: Equatable {
     fileprivate init?(_ mark: cpagechecksums_mark) {
         guard let kind = Kind(rawValue: mark.kind) else { return nil }
         let round = withUnsafeBytes(of: mark.salts) { LogRound($0) }
-        self.init(kind, round, frames: Int(mark.frames), copied: Int(mark.copied))
+        self.init(kind, round, frames: Int(mark.frames))
     }
 
     fileprivate var stored: cpagechecksums_mark {
         var mark = cpagechecksums_mark()
         mark.kind = kind.rawValue
         mark.frames = UInt32(clamping: frames)
-        mark.copied = UInt32(clamping: copied)
         withUnsafeMutableBytes(of: &mark.salts) { round.write(to: $0) }
         return mark
     }
@@ -117,18 +113,10 @@ extension SQLiteConnection {
     /// Called after a commit, before it is acknowledged.
     func markCommit() throws(SQLiteError) {
         guard let (round, frames) = lock?.indexedLog else { return }
-        let before = try logMark
-        let isSameRound = before?.round == round && before?.kind != .opening
         // Nothing was written. A closed mark stays: the next commit may begin a round, for which an open one is wrong.
-        if isSameRound, before?.frames == frames { return }
-        try write(LogMark(.open, round, frames: frames, copied: isSameRound ? before?.copied ?? 0 : 0))
-    }
-
-    /// Called before a checkpoint.
-    ///
-    /// - Parameter frames: up to which frame it may copy; nil for all.
-    func expectCopies(upTo frames: Int? = nil) {
-        cpagechecksums_expect_copies(handle, frames.map { UInt32(clamping: $0) } ?? .max)
+        if let before = try logMark, before.kind != .opening, before.round == round, before.frames == frames { return }
+        logPages = frames
+        try write(LogMark(.open, round, frames: frames))
     }
 
     /// Called before commits that are not marked: SQLite may begin a new log, whose salts are random.
@@ -156,7 +144,6 @@ extension SQLiteConnection {
 
     /// Copies all of the log to the database, and leaves nothing in it. False when a reader prevents that.
     func emptyLog() throws(SQLiteError) -> Bool {
-        expectCopies()
         guard try number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else { return false }
         try markEmpty()
         return true

@@ -18,7 +18,7 @@ final class SQLiteConnection {
     let handle: OpaquePointer
     /// The result of SQLite's configuration, which happens once in a process. SQLite works without it.
     private static let configured = csqlite_forgo_memory_statistics()
-    /// The length of the log after the last commit, in pages; see ``countLogPages()``.
+    /// The length of the log after the last commit, in pages; see ``markCommit()``.
     var logPages = 0
     /// The lock's file has to be closed after the connection, so the connection keeps the lock; see ``LockedFile``.
     let lock: FileLock?
@@ -129,18 +129,6 @@ final class SQLiteConnection {
         }
         let result = sync(file, SQLITE_SYNC_NORMAL)
         guard result == SQLITE_OK else { throw SQLiteError(code: result, doing: "syncing the log") }
-    }
-
-    /// Keeps ``logPages`` up to date from now on, and turns SQLite's automatic checkpoints off.
-    func countLogPages() {
-        sqlite3_wal_hook(
-            handle,
-            { connection, _, _, pages in
-                guard let connection else { return SQLITE_OK }
-                // SQLite calls this within a commit of the connection, so the connection still exists.
-                Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().logPages = Int(pages)
-                return SQLITE_OK
-            }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     // MARK: Page checksums (see CPageChecksums.h)
