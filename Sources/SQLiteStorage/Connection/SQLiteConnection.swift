@@ -149,9 +149,6 @@ final class SQLiteConnection {
         guard code == SQLITE_OK || code == SQLITE_READONLY else { throw error(code, doing: "reserving bytes of pages") }
     }
 
-    /// Gives every page of a copy a checksum, in whatever order the pages are written.
-    func expectPageChecksums(pageSize: Int) { cpagechecksums_expect(handle, UInt32(pageSize)) }
-
     /// Whether a page that fails its checksum is an error from now on. Otherwise the rows on it are shown that match
     /// their own checksums.
     func refuseDamagedPages(_ refuses: Bool = true) { cpagechecksums_refuse_damaged(handle, refuses) }

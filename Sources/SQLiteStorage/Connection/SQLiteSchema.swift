@@ -1,3 +1,4 @@
+import CPageChecksums
 import Storage
 
 /// The tables of the database file.
@@ -8,6 +9,9 @@ enum SQLiteSchema {
     /// PRAGMA user_version: the first that was released. A change of the tables is a higher version, and a way to it
     /// from the versions before.
     static let version: Int64 = 7
+
+    /// The bytes of a page: SQLite's default, which no program of ours changes.
+    static let pageSize = Int(CPAGECHECKSUMS_PAGE)
 
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
@@ -103,6 +107,9 @@ enum SQLiteSchema {
             return false
         }
         try check(version: try connection.number("PRAGMA user_version") ?? 0, path)
+        guard try connection.number("PRAGMA page_size") == Int64(pageSize) else {
+            throw StoreOpeningError.unusable(path, reason: "another program has changed the size of its pages")
+        }
         return true
     }
 

@@ -17,10 +17,9 @@ final class LogFile: Sendable {
     private let path: String
     private let descriptor: Int32
     private let identity: FileIdentity
-    private let frameSize: Int
 
     /// Nil when there is no such file.
-    init?(_ path: String, pageSize: Int) {
+    init?(_ path: String) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         guard let identity = FileIdentity(descriptor) else {
@@ -29,7 +28,6 @@ final class LogFile: Sendable {
         }
         self.path = path
         self.identity = identity
-        frameSize = LogInspection.frameHeaderSize + pageSize
     }
 
     deinit { close(descriptor) }
@@ -39,7 +37,7 @@ final class LogFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         if status.st_nlink == 0 { return .deleted }
-        let size = frames == 0 ? 0 : LogInspection.headerSize + frames * frameSize
+        let size = frames == 0 ? 0 : LogInspection.headerSize + frames * LogInspection.frameSize
         return Int(status.st_size) < size ? .cut : nil
     }
 

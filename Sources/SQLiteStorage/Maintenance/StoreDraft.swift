@@ -28,8 +28,8 @@ final class StoreDraft {
     deinit { close(descriptor) }
 
     /// Makes a page fail its checksum, as it does in the source: otherwise what it hides would be gone without a word.
-    func markDamaged(_ page: UInt32, pageSize: Int) throws(StoreDraftError) {
-        let place = off_t(page) * off_t(pageSize) - 4
+    func markDamaged(_ page: UInt32) throws(StoreDraftError) {
+        let place = off_t(page) * off_t(SQLiteSchema.pageSize) - 4
         var sum: UInt32 = 0
         guard pread(descriptor, &sum, 4, place) == 4 else { throw .failed(target, reason: Self.reason(path)) }
         // 0 would stand for a page without a checksum.

@@ -34,15 +34,14 @@ struct StoreFile {
 
     /// - Throws: ``StoreOpeningError/foreignLog(_:)``.
     private static func standing(of connection: SQLiteConnection, _ path: String) throws -> LogStanding {
-        let pageSize = Int(try connection.number("PRAGMA page_size") ?? 0)
         var mark = try connection.freshLogMark
-        var standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
+        var standing = LogStanding(mark, try LogInspection(of: path))
         for _ in 0..<Self.mostAttempts where standing.verdict != .sound {
             // A running server may have begun a new round meanwhile.
             let now = try connection.freshLogMark
             if now?.round == mark?.round, now?.kind == mark?.kind { break }
             mark = now
-            standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
+            standing = LogStanding(mark, try LogInspection(of: path))
         }
         guard standing.verdict != .foreign, standing.verdict != .former else {
             throw StoreOpeningError.foreignLog(path)

@@ -12,7 +12,7 @@ package struct StoreStatistics: Sendable {
 
     package let fileBytes: Int
     package let logBytes: Int
-    package let pageBytes: Int
+    package var pageBytes: Int { SQLiteSchema.pageSize }
     package let pages: Int
     package let freePages: Int
     /// Whether free pages can be given back while a server uses the file.
@@ -44,7 +44,6 @@ package struct StoreStatistics: Sendable {
         func number(_ sql: String) throws(SQLiteError) -> Int { Int(try connection.number(sql) ?? 0) }
         fileBytes = StoreFile.size(of: path)
         logBytes = StoreFile.size(of: path + "-wal")
-        pageBytes = try number("PRAGMA page_size")
         pages = try number("PRAGMA page_count")
         freePages = try connection.freePages
         isIncremental = try connection.isIncremental

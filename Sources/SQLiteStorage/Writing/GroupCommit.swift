@@ -66,7 +66,7 @@ final class GroupCommit: @unchecked Sendable {
         current = try open()
         // A full disk, or a lock of another program, is seen when something is written.
         do throws(SQLiteError) { try checkEnds() } catch {}
-        watchLog()
+        log = LogFile(lock.logPath)
     }
 
     /// Why the last transaction failed, or that the file has moved; nil when neither. A full disk does not count:
@@ -294,7 +294,7 @@ final class GroupCommit: @unchecked Sendable {
             throw SQLiteError(code: SQLITE_BUSY, doing: "copying the log to the database after an error")
         }
         current = fresh
-        watchLog()
+        log = LogFile(lock.logPath)
         syncDue = nil
         return fresh
     }
@@ -312,12 +312,6 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     // MARK: The log's file
-
-    private func watchLog() {
-        guard let connection = current?.writer.connection else { return }
-        let pageSize = (try? connection.number("PRAGMA page_size")) ?? 0
-        log = LogFile(lock.logPath, pageSize: Int(pageSize))
-    }
 
     /// Called before each group, which would be gone with a log that has no name.
     ///

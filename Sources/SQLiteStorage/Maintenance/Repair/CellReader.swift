@@ -21,7 +21,7 @@ struct CellReader {
         var place = offset + (page.kind == .innerIndex ? 4 : 0)
         // A row is not longer than the file.
         guard let length = Record.varint(bytes, &place).flatMap(Int.init(exactly:)),
-            length <= Int(pages.count) * pages.pageSize
+            length <= Int(pages.count) * SQLiteSchema.pageSize
         else { return nil }
         var key: Int64 = 0
         if page.kind == .leafTable {
@@ -32,7 +32,7 @@ struct CellReader {
         guard place + local + (local < length ? 4 : 0) <= usable else { return nil }
         var payload = Array(bytes[place..<place + local])
         var (isSound, next) = (page.page.isSound, UInt32(0))
-        if local < length { next = bytes.withUnsafeBytes { $0.word(place + local) } }
+        if local < length { next = bytes.word(place + local) }
         while payload.count < length {
             // The length bounds the steps, so a chain that leads back to itself ends.
             guard let overflow = pages.page(next), overflow.isSound || overflow.bytes.contains(where: { $0 != 0 })
@@ -41,7 +41,7 @@ struct CellReader {
             }
             payload.append(contentsOf: overflow.bytes[4..<4 + min(length - payload.count, usable - 4)])
             isSound = isSound && overflow.isSound
-            next = overflow.bytes.withUnsafeBytes { $0.word(0) }
+            next = overflow.bytes.word(0)
         }
         return Cell(key: key, payload: payload, isSound: isSound, missing: nil)
     }

@@ -140,11 +140,9 @@ final class PageFinder {
         var (free, next) = (Set<UInt32>(), header.firstFreePage)
         while next != 0 {
             guard free.insert(next).inserted, let trunk = pages.page(next), trunk.isSound else { return nil }
-            let listed = trunk.bytes.withUnsafeBytes { bytes -> [UInt32] in
-                (0..<min(Int(bytes.word(4)), pages.usable / 4 - 2)).map { bytes.word(8 + 4 * $0) }
-            }
-            free.formUnion(listed)
-            next = trunk.bytes.withUnsafeBytes { $0.word(0) }
+            let listed = 0..<min(Int(trunk.bytes.word(4)), pages.usable / 4 - 2)
+            free.formUnion(listed.map { trunk.bytes.word(8 + 4 * $0) })
+            next = trunk.bytes.word(0)
         }
         return free.count == Int(header.freePages) ? free : nil
     }

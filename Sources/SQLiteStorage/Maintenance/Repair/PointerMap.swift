@@ -19,7 +19,7 @@ final class PointerMap {
     init(_ pages: DatabasePages) {
         self.pages = pages
         span = UInt32(pages.usable / 5)
-        lockPage = UInt32((1 << 30) / pages.pageSize) + 1
+        lockPage = UInt32((1 << 30) / SQLiteSchema.pageSize) + 1
         if let header = pages.header {
             isThere = header.hasPointerMaps
         } else {
@@ -45,7 +45,7 @@ final class PointerMap {
         case 1: return .root
         case 2: return .free
         case 3, 4: return .overflow
-        case 5: return .child(of: last.bytes.withUnsafeBytes { $0.word(place + 1) })
+        case 5: return .child(of: last.bytes.word(place + 1))
         default: return nil
         }
     }

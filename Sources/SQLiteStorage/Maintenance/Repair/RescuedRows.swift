@@ -46,7 +46,7 @@ final class RescuedRows {
 
     /// - Throws: ``StoreOpeningError``, `SQLiteError`.
     func copyAll() throws {
-        if let finding = pages.log.standing.finding { report.add(finding) }
+        if let finding = pages.standing.finding { report.add(finding) }
         let roots = try roots()
         guard !roots.isEmpty else {
             throw StoreOpeningError.unusable(path, reason: "no table of a store can be found in it")

@@ -70,7 +70,7 @@ private struct DamagedStore {
         }
         log = OpenFile(lock.logPath)
         pages = try DatabasePages(lock.descriptor, log: log.descriptor, of: path)
-        guard pages.log.standing.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
+        guard pages.standing.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         guard let header = pages.header else { return }
         guard header.applicationID == SQLiteSchema.applicationID else { throw StoreOpeningError.foreign(path) }
         try SQLiteSchema.check(version: header.version, path)

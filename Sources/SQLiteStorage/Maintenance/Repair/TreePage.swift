@@ -37,11 +37,13 @@ struct TreePage {
         self.cells = cells
         children =
             kind.isInner
-            ? page.bytes.withUnsafeBytes { bytes in cells.map { bytes.word($0) } + [bytes.word(start + 8)] } : []
+            ? cells.map { page.bytes.word($0) } + [page.bytes.word(start + 8)] : []
     }
 }
 
-extension UnsafeRawBufferPointer {
+extension [UInt8] {
     /// Four bytes as a number, the highest first, as in all of SQLite's files.
-    func word(_ offset: Int) -> UInt32 { UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+    func word(_ offset: Int) -> UInt32 {
+        withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+    }
 }
