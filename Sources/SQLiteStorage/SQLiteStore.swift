@@ -18,8 +18,6 @@ package final class SQLiteStore: FileStore {
     private let facts: StoreFacts
     private let mostBytes: Int
     private let lock: FileLock
-    /// Read from the database when it is opened, and kept up to date from then on.
-    let count: Atomic<Int>
     /// Where the search for expired sessions continues.
     private let lastSearched = Mutex<Int64?>(nil)
 
@@ -55,17 +53,23 @@ package final class SQLiteStore: FileStore {
         let copy = log.keepCopy(of: lock.logPath)
         do {
             let first = try Self.opened(path, under: lock)
-            let derived = DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval)
             try lock.holdIndex()
-            if try derived.areBroken {
+            // The rest is made anew when its damage is met.
+            let broken = try SQLiteSchema.derived.filter {
+                try ["facts", "flows"].contains($0.name) && $0.isBroken(in: first)
+            }
+            if broken.contains(where: { $0.name == "facts" }) {
+                try facts.derive(first, damaged, touchInterval: touchInterval)
+            }
+            let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
+            if !broken.isEmpty {
                 try first.markOpening(lost: log.lostFrames)
-                try derived.mend()
+                for name in try writer.mend() { report(SessionWriter.report(made: name)) }
             }
             try UsedKeys.check(first, path, against: keys)
             try first.markOpening(lost: log.lostFrames)
             if let keys { try UsedKeys.note(keys.first, first) }
             Self.closeToOthers(path, report, warn)
-            let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
             try writer.countBytes()
             // When responses come before the sync, a power cut may damage more than the last transaction.
             let mayBeTorn = facts.mayHaveLostResponses && log.isLikeAfterPowerCut && !facts.isSameBoot
@@ -82,7 +86,6 @@ package final class SQLiteStore: FileStore {
             if case .former = log.verdict, let copy {
                 warn("The log beside the database was an older one, all of which the database has. It is \(copy) now.")
             }
-            count = Atomic(Int(facts[.sessions]))
             let recovery = Recovery(facts)
             let writeback = try Writeback(of: lock)
             self.writeback = writeback
@@ -181,7 +184,7 @@ package final class SQLiteStore: FileStore {
         writeback.close()
     }
 
-    package var sessionCount: Int { count.load(ordering: .relaxed) }
+    package var sessionCount: Int { facts.sessionCount.load(ordering: .relaxed) }
     package var documentBytes: DocumentBytes? {
         DocumentBytes(stored: facts.documentBytes.load(ordering: .relaxed), allowed: mostBytes)
     }
@@ -206,13 +209,11 @@ package final class SQLiteStore: FileStore {
     // MARK: SessionStore
 
     package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
-        write { writer throws(SQLiteError) in
-            if let refusal = writer.refusal(of: session.record.writtenBytes) { return refusal }
-            return try writer.create(session) ? nil : .conflict
-        } then: { [self] failure in
-            if failure == nil { count.wrappingAdd(1, ordering: .relaxed) }
-            done(failure)
-        }
+        write(
+            { writer throws(SQLiteError) in
+                if let refusal = writer.refusal(of: session.record.writtenBytes) { return refusal }
+                return try writer.create(session) ? nil : .conflict
+            }, then: done)
     }
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
@@ -232,7 +233,6 @@ package final class SQLiteStore: FileStore {
             try writer.receive(arrival)
         }
         if let failure { throw failure }
-        if arrival.replacedRevision == nil { count.wrappingAdd(1, ordering: .relaxed) }
     }
 
     package func touch(_ uses: [SessionUse]) async throws(StoreError) {
@@ -263,9 +263,7 @@ package final class SQLiteStore: FileStore {
     }
 
     package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
-        let wasThere = try await write { writer throws(SQLiteError) in try writer.end(id) }
-        if wasThere { count.wrappingSubtract(1, ordering: .relaxed) }
-        return wasThere
+        try await write { writer throws(SQLiteError) in try writer.end(id) }
     }
 
     /// Looks at the next rows in the order of their keys, and starts again after the last.
@@ -274,7 +272,6 @@ package final class SQLiteStore: FileStore {
         let overdue = try await readers.read { reader throws(SQLiteError) in try reader.overdue(query, after: start) }
         lastSearched.withLock { $0 = overdue.last }
         var ended = 0
-        defer { count.wrappingSubtract(ended, ordering: .relaxed) }
         try await eachUnlessDamaged(overdue.sessions) { (sessions) throws(StoreError) in
             ended += try await write { writer throws(SQLiteError) in
                 var ended = 0
@@ -301,11 +298,11 @@ package final class SQLiteStore: FileStore {
     }
 
     package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
-        try await readDerived { reader throws(SQLiteError) in try reader.overdueTasks(now: now, limit: limit) }
+        try await readDerived { reader throws(SQLiteError) in try reader.tasks.overdue(now: now, limit: limit) }
     }
 
     package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
-        try await readDerived { reader throws(SQLiteError) in try reader.tasks(query) }
+        try await readDerived { reader throws(SQLiteError) in try reader.tasks.page(query) }
     }
 
     package func restoreTasks(_ lost: [RestoredTasks], areAll: Bool) async throws(StoreError) -> Bool {
@@ -338,14 +335,18 @@ package final class SQLiteStore: FileStore {
     nonisolated(nonsending) func readDerived<Value: Sendable>(
         _ body: @escaping @Sendable (SessionReader) throws(SQLiteError) -> Value
     ) async throws(StoreError) -> Value {
+        let read: @Sendable (SessionReader) throws(SQLiteError) -> Value = { reader throws(SQLiteError) in
+            try reader.strictly { () throws(SQLiteError) in try body(reader) }
+        }
         do {
-            return try await readers.read(body)
+            return try await readers.read(read)
         } catch .damaged {
         } catch {
             throw error
         }
-        try await write { writer throws(SQLiteError) in writer.mending.isDue = true }
-        return try await readers.read(body)
+        // A job that meets damage makes the writer look for what can be made anew.
+        _ = try? await write { _ throws(SQLiteError) in throw SQLiteError.damage(doing: "reading a table") }
+        return try await readers.read(read)
     }
 
     package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {

@@ -59,26 +59,18 @@ struct LogMark: Equatable {
 /// The time between two restarts of a log, told by the two salts in its header. A restart adds one to the first salt,
 /// and makes the second at random: <https://www.sqlite.org/fileformat2.html#walformat>.
 struct LogRound: Equatable {
-    private let first: UInt32
-    private let second: UInt32
+    private var salts: UInt64 = 0
 
-    static let none = LogRound(first: 0, second: 0)
+    static let none = LogRound()
 
-    private init(first: UInt32, second: UInt32) {
-        self.first = first
-        self.second = second
-    }
+    private init() {}
 
     /// - Parameter salts: eight bytes, as they are in the file.
-    init(_ salts: UnsafeRawBufferPointer) {
-        first = UInt32(bigEndian: salts.loadUnaligned(fromByteOffset: 0, as: UInt32.self))
-        second = UInt32(bigEndian: salts.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-    }
+    init(_ salts: UnsafeRawBufferPointer) { self.salts = UInt64(bigEndian: salts.loadUnaligned(as: UInt64.self)) }
 
-    func write(to salts: UnsafeMutableRawBufferPointer) {
-        salts.storeBytes(of: first.bigEndian, toByteOffset: 0, as: UInt32.self)
-        salts.storeBytes(of: second.bigEndian, toByteOffset: 4, as: UInt32.self)
-    }
+    func write(to bytes: UnsafeMutableRawBufferPointer) { bytes.storeBytes(of: salts.bigEndian, as: UInt64.self) }
+
+    private var first: UInt32 { UInt32(salts >> 32) }
 
     func isAfter(_ other: LogRound) -> Bool { first == other.first &+ 1 }
 }

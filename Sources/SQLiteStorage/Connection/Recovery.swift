@@ -1,5 +1,5 @@
 import Glibc
-import Sessions
+import Storage
 
 /// What the end of the last run left uncertain. Readers apply it to every row that an earlier run wrote.
 struct Recovery: Sendable {
@@ -52,6 +52,32 @@ extension StoreFacts {
     /// Before ``beginRun(isLogSuspect:touchInterval:answersFirst:)``: whether this machine runs since before the last
     /// run. Then the page cache has kept everything that the last run wrote, synced or not.
     var isSameBoot: Bool { self[.boot] != 0 && self[.boot] == FileIdentity.boot }
+
+    /// Finds out the numbers as far as they follow from the sessions: the table is damaged.
+    func derive(_ connection: SQLiteConnection, _ damage: DamageCount, touchInterval: Int64) throws(SQLiteError) {
+        let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
+        var highest: UInt64 = 0
+        self[.epoch] = 1
+        _ = try KeyWalk(rows, after: nil, limit: .max, damage) { (row) throws(SQLiteError) in
+            self[.sessions] += 1
+            guard let row = SessionRow(row) else { return .damaged }
+            highest = max(highest, row.revision, row.details.revisionFloor)
+            self[.epoch] = max(self[.epoch], Int64(clamping: row.epoch) + 1)
+            return .sound
+        }
+        // More than the file can have been ahead of its sessions: it is a stock ahead of the highest revision, and one
+        // more for each start after a loss, and a session that has ended may have had a higher one.
+        let floor = Int64(clamping: highest).addingReportingOverflow(64 * Self.stock).partialValue
+        for name in [Name.revisionCeiling, .revisionFloor, .arrivalFloor] { self[name] = floor }
+        self[.running] = touchInterval + Self.timeToTell
+        do throws(SQLiteError) {
+            self[.tasks] = try connection.number("SELECT count(*) FROM tasks NOT INDEXED") ?? 0
+        } catch  where error.isDamage {
+            // Any number but 0: the table is damaged as well, and made anew when it is used.
+            self[.tasks] = 1
+        }
+        forgetStored()
+    }
 
     /// In milliseconds: a use reaches the store with the next sweep, in its turn.
     static let timeToTell: Int64 = 5_000

@@ -13,12 +13,13 @@ final class ReaderPool: Sendable {
         threads: Int, open: @escaping @Sendable () throws(SQLiteError) -> SessionReader
     ) throws {
         for _ in 0..<threads {
-            let reader = Handover(try open())
+            // Made before the thread starts, and used by that thread alone.
+            nonisolated(unsafe) let reader = try open()
             let isStarted = DetachedThread.start("store reader") { [queue] in
                 while true {
                     let jobs = queue.takeShare()
                     guard !jobs.isEmpty else { return }
-                    for job in jobs { job(reader.value) }
+                    for job in jobs { job(reader) }
                 }
             }
             guard isStarted else { throw StoreOpeningError.noThread }
@@ -45,12 +46,4 @@ final class ReaderPool: Sendable {
     }
 
     func close() { queue.close() }
-
-    /// Hands a value to the one thread that will use it.
-    ///
-    /// `@unchecked Sendable`: made before the thread starts, and used only by that thread.
-    private struct Handover<Value>: @unchecked Sendable {
-        let value: Value
-        init(_ value: Value) { self.value = value }
-    }
 }

@@ -47,10 +47,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// A job that writes nothing: it shows whether a transaction is possible.
-    private final class Probe: WriteJob {
-        func apply(to writer: SessionWriter) {}
-        func finish(_ error: SQLiteError?) {}
-    }
+    private static var probe: any WriteJob { Write<Void>({ _ in }, then: { _ in }) }
 
     /// - Parameters:
     ///   - report: is called with a sentence when the file fails.
@@ -79,7 +76,7 @@ final class GroupCommit: @unchecked Sendable {
             defer { failure?.isProbed = true }
             return (failure?.sentence, failure?.isProbed == false)
         }
-        if isNew { append(Probe()) }
+        if isNew { append(Self.probe) }
         return sentence ?? broken.withLock(\.self) ?? (lock.hasMoved ? Self.moved : nil)
     }
 
@@ -171,7 +168,7 @@ final class GroupCommit: @unchecked Sendable {
         if let lastMending, lastMending.pages == pages, lastMending.time + .seconds(60) > .now { return }
         lastMending = (.now, pages)
         do throws(SQLiteError) {
-            for name in try writer.mend() { report("\(name) was damaged, and has been made anew.") }
+            for name in try writer.mend() { report(SessionWriter.report(made: name)) }
             lastMending?.pages = writer.damage.damage.pages
         } catch {
             current = nil
@@ -227,10 +224,6 @@ final class GroupCommit: @unchecked Sendable {
             writer.room.isCheckpointDue = false
             // Before the jobs are finished, so that their callers find the file as short as they made it.
             do throws(SQLiteError) { try checkpoints.restartLog() } catch { note(error) }
-        }
-        if writer.mending.isDue {
-            writer.mending.isDue = false
-            do throws(SQLiteError) { try mend() } catch { note(error) }
         }
         for job in jobs { job.finish(nil) }
     }
@@ -357,7 +350,7 @@ final class GroupCommit: @unchecked Sendable {
                 do throws(SQLiteError) { try connection.syncLog() } catch { note(error) }
             } else {
                 // To open the file anew copies to the database what could not be synced.
-                commit([Probe()])
+                commit([Self.probe])
             }
         }
         // After an error this thread tries again, also without a job.

@@ -19,8 +19,9 @@ extension SessionWriter {
         return made
     }
 
+    static func report(made name: String) -> String { "\(name) was damaged, and has been made anew." }
+
     private func remake(_ object: DerivedObject) throws(SQLiteError) {
-        let rescued = object.name == "tasks" ? try tasks.readable() : []
         let before = facts.values
         do throws(SQLiteError) {
             try connection.transaction { () throws(SQLiteError) in
@@ -35,7 +36,6 @@ extension SessionWriter {
                 case "tasks":
                     facts[.tasks] = 0
                     facts[.tasksLost] = 1
-                    try tasks.apply(rescued.map { .begun($0) })
                 default: break
                 }
                 try prepareCommit()
@@ -85,9 +85,4 @@ extension SessionWriter {
         }
         return isComplete
     }
-}
-
-/// A request of a reader that has met damage in what can be made anew.
-final class MendingRequest {
-    var isDue = false
 }

@@ -13,7 +13,6 @@ struct SessionWriter {
     private let mostBytes: Int
     let documents: DocumentTable
     let tasks: TaskTable
-    let mending = MendingRequest()
     let replays: ReplayTable
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement

@@ -54,6 +54,8 @@ final class StoreFacts: @unchecked Sendable {
     /// disk.
     private(set) var isCeilingRaised = false
     private var isWritten = false
+    /// The committed ``Name/sessions``, for any thread.
+    let sessionCount = Atomic<Int>(0)
     /// The committed ``Name/bytes``, for any thread.
     let documentBytes = Atomic<Int>(0)
     /// The committed ``Name/tasksLost``, for any thread.
@@ -66,6 +68,8 @@ final class StoreFacts: @unchecked Sendable {
 
     /// Reads the file. After an error the file's values only show what has to be written again.
     func read(_ connection: SQLiteConnection) throws(SQLiteError) {
+        // Then the table may be unreadable.
+        guard !isWholeDue else { return }
         let rows = try connection.prepare("SELECT name, value FROM facts")
         stored = stored.map { _ in 0 }
         while try rows.step() {
@@ -78,6 +82,7 @@ final class StoreFacts: @unchecked Sendable {
     }
 
     private func publish() {
+        sessionCount.store(Int(self[.sessions]), ordering: .relaxed)
         documentBytes.store(Int(self[.bytes]), ordering: .relaxed)
         hasLostTasks.store(self[.tasksLost] == 1, ordering: .relaxed)
     }

@@ -49,22 +49,6 @@ final class TaskTable {
         }
     }
 
-    /// The tasks in front of the first damaged page, and behind the last.
-    func readable() throws(SQLiteError) -> [StoredTask] {
-        var found: [TaskID: StoredTask] = [:]
-        for order in ["ASC", "DESC"] {
-            do throws(SQLiteError) {
-                let rows = try connection.prepare(
-                    "SELECT \(TaskRow.columns) FROM tasks NOT INDEXED "
-                        + "ORDER BY session \(order), journey \(order), number \(order)")
-                while try rows.step() {
-                    if let task = TaskRow.task(rows) { found[task.id] = task }
-                }
-            } catch  where error.isDamage {}
-        }
-        return Array(found.values)
-    }
-
     func removeAll(of session: SessionID) throws(SQLiteError) {
         // Most databases have none, and then this costs nothing.
         guard facts[.tasks] > 0 else { return }

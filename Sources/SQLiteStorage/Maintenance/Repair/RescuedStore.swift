@@ -115,7 +115,7 @@ final class RescuedStore {
                 "the names of its keys cannot be read: call this command with encryption_keys_file, so that the new file "
                     + "names them")
         }
-        for key in keys.all { try UsedKeys.note(key, connection) }
+        try UsedKeys.noteAll(of: keys, connection)
     }
 
     /// What a copy keeps. Other numbers are about the run that has ended, or are counted anew.
