@@ -11,7 +11,7 @@ import Threads
 /// one transaction with one sync (``GroupCommit``); a waiting caller is suspended and holds no thread. Reads have
 /// threads of their own.
 package final class SQLiteStore: FileStore {
-    private let commits: GroupCommit
+    let commits: GroupCommit
     let readers: ReaderPool
     private let writeback: Writeback
     private let damaged: DamageCount
@@ -169,12 +169,6 @@ package final class SQLiteStore: FileStore {
         commits.close()
         readers.close()
     }
-
-    /// For tests, which make it fail.
-    var writing: GroupCommit { commits }
-
-    /// The number of transactions. Commits that waited together share one.
-    package var groups: Int { commits.groups }
 
     /// Returns when all earlier calls are done and the file is closed. Later calls are refused.
     package func close() async {

@@ -1,4 +1,3 @@
-import CSQLite
 import Glibc
 import Sessions
 import Storage
@@ -6,12 +5,10 @@ import Threads
 
 /// Jobs that wait for a thread.
 ///
-/// `@unchecked Sendable`: `jobs`, `first`, `lastCount` and `isClosed` are only touched with the monitor's lock held.
+/// `@unchecked Sendable`: `jobs`, `lastCount` and `isClosed` are only touched with the monitor's lock held.
 final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     private let monitor = Monitor()
-    /// Those before `first` are taken.
-    private var jobs: [Job?] = []
-    private var first = 0
+    private var jobs: [Job] = []
     /// How many were taken the last time that more were let come.
     private var lastCount = 0
     private var isClosed = false
@@ -26,42 +23,22 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
         return isOpen
     }
 
-    /// Waits for jobs and takes some of the first, for one of several threads: the others get some, too, and few jobs
-    /// wait behind a slow one. Empty when the queue is closed and has no jobs left.
-    func takeShare() -> [Job] { take(before: nil) { max(1, count / 4) } ?? [] }
-
     /// Waits for jobs and takes the first ones. Empty when the queue is closed and has no jobs left; nil when none has
     /// come before `end`.
-    func take(atMost limit: Int, before end: SuspendingClock.Instant?) -> [Job]? {
-        take(before: end) {
-            if limit > 1 { letMoreCome() }
-            return limit
-        }
-    }
-
-    private func take(before end: SuspendingClock.Instant?, _ limit: () -> Int) -> [Job]? {
+    func take(atMost limit: Int, before end: SuspendingClock.Instant? = nil) -> [Job]? {
         monitor.lock()
         defer { monitor.unlock() }
-        while count == 0, !isClosed {
+        while jobs.isEmpty, !isClosed {
             guard let end else {
                 monitor.wait()
                 continue
             }
             guard monitor.wait(until: Monitor.deadline(after: end - .now)) else { return nil }
         }
-        let end = first + min(limit(), count)
-        let taken = jobs[first..<end].compactMap(\.self)
-        for place in first..<end { jobs[place] = nil }
-        first = end
-        // As many jobs were taken as are moved.
-        if first * 2 >= jobs.count {
-            jobs.removeFirst(first)
-            first = 0
-        }
-        return taken
+        if limit > 1 { letMoreCome() }
+        defer { jobs.removeFirst(min(limit, jobs.count)) }
+        return Array(jobs.prefix(limit))
     }
-
-    private var count: Int { jobs.count - first }
 
     /// Lets other threads run as long as they bring more jobs, which the next group then includes. Releases the lock
     /// meanwhile.
@@ -70,10 +47,10 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     /// written. So they form two groups: one is written while the other gathers.
     private func letMoreCome() {
         var seen = 0
-        defer { lastCount = count }
+        defer { lastCount = jobs.count }
         let enough = max(Self.fewest, lastCount / 2)
-        while seen < count, count < enough, !isClosed {
-            seen = count
+        while seen < jobs.count, jobs.count < enough, !isClosed {
+            seen = jobs.count
             monitor.unlock()
             sched_yield()
             monitor.lock()
@@ -103,11 +80,7 @@ final class ReaderPool: Sendable {
             // Made before the thread starts, and used by that thread alone.
             nonisolated(unsafe) let reader = try open()
             let isStarted = DetachedThread.start("store reader") { [queue] in
-                while true {
-                    let jobs = queue.takeShare()
-                    guard !jobs.isEmpty else { return }
-                    for job in jobs { job(reader) }
-                }
+                while let job = queue.take(atMost: 1)?.first { job(reader) }
             }
             guard isStarted else { throw StoreOpeningError.noThread }
         }

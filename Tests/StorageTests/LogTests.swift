@@ -38,7 +38,7 @@ struct LogTests {
         /// Makes the log begin anew with the next write.
         func restartLog() async {
             await withCheckedContinuation { continuation in
-                store.writing.append(
+                store.commits.append(
                     Write { writer throws(SQLiteError) in
                         writer.room.isCheckpointDue = true
                     } then: { (_: Result<Void, StoreError>) in

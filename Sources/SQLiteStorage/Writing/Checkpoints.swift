@@ -101,7 +101,7 @@ final class Writeback: Sendable {
 
     init(of file: FileLock) throws(StoreOpeningError) {
         let isStarted = DetachedThread.start("store writeback") { [queue] in
-            while let requests = queue.take(atMost: .max, before: nil), !requests.isEmpty {
+            while let requests = queue.take(atMost: .max), !requests.isEmpty {
                 cpagechecksums_start_writeback(file.descriptor)
                 usleep(Self.pause)
             }

@@ -84,7 +84,7 @@ final class GroupCommit: @unchecked Sendable {
         "The database was moved, replaced or deleted while the server uses it. The server writes to the file that it "
         + "opened; to a deleted file it writes nothing."
 
-    /// The number of transactions.
+    /// The number of transactions. Jobs that waited together share one.
     var groups: Int { committedGroups.load(ordering: .relaxed) }
 
     func append(_ job: any WriteJob) {
