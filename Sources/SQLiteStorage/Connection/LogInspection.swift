@@ -48,10 +48,10 @@ struct LogInspection {
     }
 
     /// The value of `errno`.
-    private struct Unreadable: Error { let code: Int32 }
+    struct Unreadable: Error { let code: Int32 }
 
     /// Reads as many bytes as there are and fit. An error may pass, so it reads again after one.
-    private static func read(_ file: Int32, _ bytes: inout [UInt8], at place: Int) throws(Unreadable) -> Int {
+    static func read(_ file: Int32, _ bytes: inout [UInt8], at place: Int) throws(Unreadable) -> Int {
         var code: Int32 = 0
         for _ in 0..<3 {
             let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(place)) }
@@ -68,22 +68,21 @@ struct LogInspection {
     private static func inspect(_ file: Int32) throws(Unreadable) -> (Finding, Content?) {
         var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
         guard try read(file, &header, at: 0) == header.count else { return (.sound, nil) }
-        let isBigEndian = header.word(0) & 1 == 1
-        var sum = LogChecksum(isBigEndian: isBigEndian)
+        var sum = LogChecksum()
         header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
-        let stored = LogChecksum(isBigEndian: isBigEndian, (header.word(24), header.word(28)))
-        let isSound = header.word(0) & ~1 == 0x377F_0682 && sum == stored
+        let stored = LogChecksum(header.word(24), header.word(28))
+        // The other magic number is of machines that put the highest byte first, for which this program is not built.
+        let isSound = header.word(0) == 0x377F_0682 && sum == stored
         // With a damaged header SQLite reads no frame. The first frame also says which round of the log it belongs to.
         let salt = isSound ? (header.word(16), header.word(20)) : (header.word(40), header.word(44))
         let round = header.withUnsafeBytes { LogRound(UnsafeRawBufferPointer(rebasing: $0[16..<24])) }
-        let (finding, content) = try walk(
-            file, of: round, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
+        let (finding, content) = try walk(file, of: round, salt: salt, sum: isSound ? sum : nil)
         return (finding, isSound ? content : nil)
     }
 
     /// - Parameter sum: the header's checksum; nil when the header is damaged.
     private static func walk(
-        _ file: Int32, of round: LogRound, salt: (UInt32, UInt32), sum start: LogChecksum?, isBigEndian: Bool
+        _ file: Int32, of round: LogRound, salt: (UInt32, UInt32), sum start: LogChecksum?
     ) throws(Unreadable) -> (Finding, Content) {
         let size = frameSize
         let perRead = max(1, (1 << 20) / size)
@@ -102,8 +101,7 @@ struct LogInspection {
             for place in 0..<read / size {
                 let offset = place * size
                 let isOfRound = (buffer.word(offset + 8), buffer.word(offset + 12)) == salt
-                let stored = LogChecksum(
-                    isBigEndian: isBigEndian, (buffer.word(offset + 16), buffer.word(offset + 20)))
+                let stored = LogChecksum(buffer.word(offset + 16), buffer.word(offset + 20))
                 let isEnd = buffer.word(offset + 4) != 0
                 var sums: [LogChecksum] = []
                 if isOfRound || firstBad == nil {
@@ -164,14 +162,10 @@ struct LogInspection {
 
 /// The checksum of a log: two sums over pairs of words.
 private struct LogChecksum: Equatable {
-    private let isBigEndian: Bool
     private var first: UInt32
     private var second: UInt32
 
-    init(isBigEndian: Bool, _ sums: (UInt32, UInt32) = (0, 0)) {
-        self.isBigEndian = isBigEndian
-        (first, second) = sums
-    }
+    init(_ first: UInt32 = 0, _ second: UInt32 = 0) { (self.first, self.second) = (first, second) }
 
     /// The sum of the next frame: over all of it except its salts and its own checksum.
     func adding(_ bytes: UnsafeRawBufferPointer, frame: Range<Int>) -> LogChecksum {
@@ -188,8 +182,8 @@ private struct LogChecksum: Equatable {
                 bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self),
                 bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
             )
-            first = first &+ (isBigEndian ? one.bigEndian : one.littleEndian) &+ second
-            second = second &+ (isBigEndian ? two.bigEndian : two.littleEndian) &+ first
+            first = first &+ one.littleEndian &+ second
+            second = second &+ two.littleEndian &+ first
         }
     }
 }

@@ -28,21 +28,18 @@ final class DatabasePages {
     /// Pages with a flipped bit that was set right.
     private(set) var corrected: Set<UInt32> = []
     private let file: Int32
+    /// Negative when there is none.
     private let log: Int32
     /// The offset in the log of the newest committed version of each page.
     private let logged: [UInt32: off_t]
     private let hasChecksums: Bool
 
-    /// - Parameters:
-    ///   - file: the database.
-    ///   - log: its log; negative when there is none.
-    ///   - path: of the database.
     /// - Throws: ``StoreOpeningError`` when the log cannot be read.
-    init(_ file: Int32, log: Int32, of path: String) throws(StoreOpeningError) {
-        self.file = file
-        self.log = log
+    init(_ lock: FileLock, of path: String) throws(StoreOpeningError) {
+        file = lock.descriptor
         let inspection = try LogInspection(of: path)
         standing = LogStanding(try LogMark(of: file, path), inspection)
+        log = open(lock.logPath, O_RDONLY | O_CLOEXEC)
         // Without a log that it needs the database alone is of one state.
         let content = standing.isOfUse ? inspection.content : nil
         var logged: [UInt32: off_t] = [:]
@@ -67,6 +64,8 @@ final class DatabasePages {
         hasChecksums = reserved == Int(CPAGECHECKSUMS_BYTES)
         if isCorrected { corrected.insert(1) }
     }
+
+    deinit { if log >= 0 { close(log) } }
 
     /// Page 1 has to match its checksum before anything in it is believed.
     private static func header(_ file: Int32, _ log: Int32, _ place: off_t?) -> (DatabaseHeader?, isCorrected: Bool) {
@@ -119,13 +118,8 @@ final class DatabasePages {
 
     private static func place(of page: UInt32) -> off_t { off_t(page - 1) * off_t(SQLiteSchema.pageSize) }
 
-    /// An error of the disk may pass, so a read that fails is done a second time.
     private static func fill(_ bytes: inout [UInt8], _ file: Int32, _ place: off_t) -> Bool {
-        let count = bytes.count
-        return bytes.withUnsafeMutableBytes { buffer in
-            pread(file, buffer.baseAddress, count, place) == count
-                || pread(file, buffer.baseAddress, count, place) == count
-        }
+        (try? LogInspection.read(file, &bytes, at: Int(place))) == bytes.count
     }
 }
 

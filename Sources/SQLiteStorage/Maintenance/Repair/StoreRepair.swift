@@ -1,4 +1,3 @@
-import CSQLite
 import Glibc
 import Sessions
 import Storage
@@ -39,13 +38,11 @@ package struct StoreRepair {
             try connection.execute("BEGIN")
             let rows = try RescuedRows(source.pages, to: connection, path, tell)
             try rows.copyAll()
-            let rest = try RescuedStore(rows, connection, keys)
-            try rest.finish()
+            try complete(rows, connection, keys)
             try connection.execute("COMMIT")
             // The new file has no log, and none that is found beside it belongs to it.
             try connection.write(LogMark(.closed, .none))
-            (sessions, services, documents, tasks) = (rest.sessions, rest.services, rest.documents, rest.tasks)
-            missing = rows.report.count
+            missing = rows.missing
         } catch let error as SQLiteError {
             throw StoreDraftError.failed(target, reason: error.description)
         }
@@ -58,7 +55,6 @@ package struct StoreRepair {
 private struct DamagedStore {
     let pages: DatabasePages
     private let lock: FileLock
-    private let log: OpenFile
 
     init(_ path: String) throws {
         guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
@@ -68,60 +64,29 @@ private struct DamagedStore {
         guard StoreFile.size(of: path) > 0, StoreFile.size(of: path + "-journal") == 0 else {
             throw StoreOpeningError.unfinished(path)
         }
-        log = OpenFile(lock.logPath)
-        pages = try DatabasePages(lock.descriptor, log: log.descriptor, of: path)
+        pages = try DatabasePages(lock, of: path)
         guard pages.standing.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         guard let header = pages.header else { return }
         guard header.applicationID == SQLiteSchema.applicationID else { throw StoreOpeningError.foreign(path) }
         try SQLiteSchema.check(version: header.version, path)
     }
-
-    /// A file that is read, and closed with its owner.
-    private final class OpenFile {
-        /// Negative when there is no such file.
-        let descriptor: Int32
-
-        init(_ path: String) { descriptor = open(path, O_RDONLY | O_CLOEXEC) }
-        deinit { if descriptor >= 0 { close(descriptor) } }
-    }
 }
 
-/// Tells and counts what is missing.
-final class MissingReport {
-    private(set) var count = 0
-    private let tell: (String) -> Void
-
-    init(_ tell: @escaping (String) -> Void) { self.tell = tell }
-
-    func add(_ sentence: String) {
-        count += 1
-        tell(sentence)
-    }
-}
-
-/// Completes a database that has the rescued rows of another one: looks at the documents, removes what belongs to no
-/// session, and makes the numbers anew.
-final class RescuedStore {
-    private(set) var sessions = 0
-    private(set) var services = 0
-    private(set) var documents = 0
-    private(set) var tasks = 0
-    private let rows: RescuedRows
-    private let connection: SQLiteConnection
-    private let keys: DocumentKeys?
-    private var highestRevision: UInt64 = 0
-    private var highestEpoch: UInt64 = 0
-    private var isSealed = false
-
-    init(_ rows: RescuedRows, _ connection: SQLiteConnection, _ keys: DocumentKeys?) throws(SQLiteError) {
-        self.rows = rows
-        self.connection = connection
-        self.keys = keys
+extension StoreRepair {
+    /// What the numbers have to go with.
+    private struct Found {
+        var revision: UInt64 = 0
+        var epoch: UInt64 = 0
+        var isSealed = false
     }
 
-    func finish() throws(SQLiteError) {
+    /// Completes the database with the rescued rows: looks at the documents, removes what belongs to no session, and
+    /// makes the numbers anew.
+    private mutating func complete(
+        _ rows: RescuedRows, _ connection: SQLiteConnection, _ keys: DocumentKeys?
+    ) throws(SQLiteError) {
         try connection.execute("CREATE TEMP TABLE owned (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)")
-        try checkSessions()
+        let found = try checkSessions(rows, connection)
         // Of sessions that are missing. What has ended was not copied.
         try connection.execute(
             """
@@ -134,10 +99,13 @@ final class RescuedStore {
                 "DELETE FROM \(table.name) WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE key = \(table.name).session)")
         }
         tasks = Int(try connection.number("SELECT count(*) FROM tasks") ?? 0)
-        try writeFacts()
+        try writeFacts(rows, connection, keys, found)
     }
 
-    private func checkSessions() throws(SQLiteError) {
+    private mutating func checkSessions(
+        _ rows: RescuedRows, _ connection: SQLiteConnection
+    ) throws(SQLiteError) -> Found {
+        var found = Found()
         let reader = try PieceReader(connection)
         let own = try connection.prepare("INSERT OR IGNORE INTO owned VALUES (?1, ?2)")
         // An id that is missing stays taken: a new document in its place would go with the old one.
@@ -147,9 +115,9 @@ final class RescuedStore {
             guard let row = SessionRow(select) else { continue }
             sessions += 1
             services += row.services.count
-            highestRevision = max(highestRevision, row.revision, row.details.revisionFloor)
-            highestEpoch = max(highestEpoch, row.epoch)
-            isSealed = isSealed || row.isSealed
+            found.revision = max(found.revision, row.revision, row.details.revisionFloor)
+            found.epoch = max(found.epoch, row.epoch)
+            found.isSealed = found.isSealed || row.isSealed
             for service in row.services {
                 guard case .beside(let pieces) = service.content else { continue }
                 try own.bind(1, pieces.ids.lowerBound)
@@ -163,57 +131,52 @@ final class RescuedStore {
                     try fill.bind(1, id)
                     try fill.run()
                 }
-                rows.report.add("\(row.id), service \(StoreCheck.visible(service.name)): the document cannot be read")
+                rows.report("\(row.id), service \(StoreCheck.visible(service.name)): the document cannot be read")
             }
         }
+        return found
     }
 
     // MARK: Numbers
 
-    private func writeFacts() throws(SQLiteError) {
-        let (found, isKnown) = (rows.facts, !rows.damaged.contains("facts"))
-        let counted = isKnown ? Int(found["sessions"] ?? 0) : 0
-        if counted > sessions { rows.report.add("\(counted - sessions) of \(counted) sessions are missing") }
+    private func writeFacts(
+        _ rows: RescuedRows, _ connection: SQLiteConnection, _ keys: DocumentKeys?, _ found: Found
+    ) throws(SQLiteError) {
+        let isKnown = !rows.damaged.contains("facts")
+        let counted = isKnown ? Int(rows.facts["sessions"] ?? 0) : 0
+        if counted > sessions { rows.report("\(counted - sessions) of \(counted) sessions are missing") }
         let facts = StoreFacts()
         try facts.read(connection)
-        for name in Self.kept { facts[name] = max(0, min(found[name.rawValue] ?? 0, Self.highest)) }
+        for name in Self.kept { facts[name] = max(0, min(rows.facts[name.rawValue] ?? 0, Self.highest)) }
         facts[.sessions] = Int64(sessions)
         facts[.tasks] = Int64(tasks)
         // A start adds them up.
         facts[.bytesKnown] = 0
-        facts[.flowsKnown] = rows.damaged.contains("flows") ? 0 : found[StoreFacts.Name.flowsKnown.rawValue] ?? 0
+        facts[.flowsKnown] = rows.damaged.contains("flows") ? 0 : rows.facts[StoreFacts.Name.flowsKnown.rawValue] ?? 0
+        // A start looks for them in the journeys.
+        facts[.tasksLost] = rows.damaged.contains("tasks") ? 1 : 0
         // Later writes may be missing: a start raises the floor above the ceiling.
         facts[.restored] = 1
-        let highest = min(Int64(clamping: highestRevision), Self.highest)
+        let highest = min(Int64(clamping: found.revision), Self.highest)
         facts[.revisionCeiling] = max(facts[.revisionCeiling], highest)
-        facts[.epoch] = max(facts[.epoch], Int64(clamping: highestEpoch))
+        facts[.epoch] = max(facts[.epoch], Int64(clamping: found.epoch))
         if !isKnown {
             facts[.revisionCeiling] = highest + Self.raises * StoreFacts.stock
             facts[.running] = Self.longestUnknownUse
         }
         let write = try connection.prepare("INSERT OR REPLACE INTO facts VALUES (?1, ?2)")
         try facts.write(with: write)
-        for (name, value) in found where name.hasPrefix("key:") {
+        for (name, value) in rows.facts where name.hasPrefix("key:") {
             try write.bind(1, name)
             try write.bind(2, value)
             try write.run()
         }
-        if rows.damaged.contains("tasks") {
-            // A start looks for them in the journeys.
-            try write.bind(1, "tasks_lost")
-            try write.bind(2, 1)
-            try write.run()
-        }
-        if !isKnown, isSealed { try nameKeys() }
-    }
-
-    private func nameKeys() throws(SQLiteError) {
-        guard let keys else {
-            return rows.report.add(
-                "the names of its keys cannot be read: call this command with encryption_keys_file, so that the new file "
-                    + "names them")
-        }
+        guard !isKnown, found.isSealed else { return }
         try UsedKeys.noteAll(of: keys, connection)
+        guard keys == nil else { return }
+        rows.report(
+            "the names of its keys cannot be read: call this command with encryption_keys_file, so that the new file "
+                + "names them")
     }
 
     /// What a copy keeps. Other numbers are about the run that has ended, or are counted anew.
