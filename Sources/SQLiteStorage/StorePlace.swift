@@ -54,32 +54,33 @@ package struct StorePlace {
 
     private var problemOfDirectory: StoreOpeningError? {
         switch Self.kind(of: directory) {
-        case .success(S_IFDIR): return problemOfWriting(to: directory)
-        case .success: return unusable("\(directory) is not a directory: name another file")
-        case .failure(let failure) where failure.code == ENOENT:
+        case S_IFDIR: return problemOfWriting(to: directory)
+        case .some: return unusable("\(directory) is not a directory: name another file")
+        case nil where errno == ENOENT:
             let parent = Self.directory(of: directory)
-            guard case .success(S_IFDIR) = Self.kind(of: parent) else {
+            guard Self.kind(of: parent) == S_IFDIR else {
                 return unusable("neither \(directory) nor \(parent) exists: make it, or name another file")
             }
             return problemOfWriting(to: parent)
-        case .failure(let failure): return unusable("\(directory): \(Self.text(failure.code)): \(Self.advice)")
+        case nil:
+            let code = errno
+            return unusable("\(directory): \(Self.text(code)): \(Self.advice)")
         }
     }
 
     private var problemOfFile: StoreOpeningError? {
         if let problemOfKind { return problemOfKind }
-        guard case .success = Self.kind(of: path) else { return nil }
-        return problemOfWriting(to: path)
+        return Self.kind(of: path).flatMap { _ in problemOfWriting(to: path) }
     }
 
     /// A file that cannot be a database. It has to be checked before anything opens the file: to open a pipe waits, and
     /// to open a device may change something.
     var problemOfKind: StoreOpeningError? {
         switch Self.kind(of: path) {
-        case .success(S_IFREG): nil
-        case .success(S_IFDIR): unusable("it is a directory: \(adviceInDirectory)")
-        case .success: unusable("it is not an ordinary file: name another one")
-        case .failure: path.last == "/" ? unusable("this is the name of a directory: \(adviceInDirectory)") : nil
+        case S_IFREG: nil
+        case S_IFDIR: unusable("it is a directory: \(adviceInDirectory)")
+        case .some: unusable("it is not an ordinary file: name another one")
+        case nil: path.last == "/" ? unusable("this is the name of a directory: \(adviceInDirectory)") : nil
         }
     }
 
@@ -124,11 +125,10 @@ package struct StorePlace {
         return slash == name.startIndex ? "/" : String(name[..<slash])
     }
 
-    private struct Failure: Error { let code: Int32 }
-
-    private static func kind(of path: String) -> Result<mode_t, Failure> {
+    /// Nil when `errno` says why.
+    private static func kind(of path: String) -> mode_t? {
         var status = stat()
-        return stat(path, &status) == 0 ? .success(status.st_mode & S_IFMT) : .failure(Failure(code: errno))
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// Writes the names in a directory to the disk; false when that fails.

@@ -56,7 +56,7 @@ enum SQLiteSchema {
         """
 
     /// Everything that follows from the table `sessions`, or may be lost: what is damaged of it is made anew
-    /// (``DerivedTables``). Tables come before their indexes.
+    /// (``DerivedObject``). Tables come before their indexes.
     ///
     /// To count rows, `count(*)`, SQLite may read another index than the one that is named.
     static let derived =

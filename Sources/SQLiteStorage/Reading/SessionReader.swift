@@ -1,4 +1,3 @@
-import CSQLite
 import Sessions
 import Storage
 
@@ -47,36 +46,32 @@ struct SessionReader {
     }
 
     private func session(key: Int64, only service: String? = nil) throws(SQLiteError) -> StoredSession? {
-        var damagedPages = 0
-        if let found = try row(key: key, only: service, &damagedPages) { return found }
+        if let found = try row(key: key, only: service).session { return found }
         guard damage.damage.pages > 0 else { return nil }
         // Pages that are in memory were compared with their checksums when they were read. So they are read again, to
         // see whether a damaged one is on the way to the session.
         connection.forgetPages()
-        if let found = try row(key: key, only: service, &damagedPages) { return found }
-        guard damagedPages == 0 else { throw .damage(doing: "looking for a session") }
-        return nil
+        let again = try row(key: key, only: service)
+        if again.session == nil, again.damagedPages > 0 { throw .damage(doing: "looking for a session") }
+        return again.session
     }
 
-    /// - Parameter damagedPages: gets the number of damaged pages that were read.
     private func row(
-        key: Int64, only service: String?, _ damagedPages: inout Int
-    ) throws(SQLiteError) -> StoredSession? {
+        key: Int64, only service: String?
+    ) throws(SQLiteError) -> (session: StoredSession?, damagedPages: Int) {
         let found: (session: StoredSession?, damaged: Int)?
         do throws(SQLiteError) {
             try selectSession.bind(1, key)
             defer { selectSession.reset() }
             found = try selectSession.step() ? try session(on: selectSession, only: service) : nil
-            damagedPages = noteDamagedPages()
         } catch  where error.isDamage {
-            damagedPages = noteDamagedPages()
             // SQLite may notice what no checksum tells.
-            if damagedPages == 0 { damage.note("A session cannot be read: \(error).") }
+            if noteDamagedPages() == 0 { damage.note("A session cannot be read: \(error).") }
             throw error
         }
-        guard let found else { return nil }
-        guard let session = found.session else { throw .damage(doing: "reading the session with the key \(key)") }
-        return session
+        let damagedPages = noteDamagedPages()
+        if let found, found.session == nil { throw .damage(doing: "reading the session with the key \(key)") }
+        return (found?.session, damagedPages)
     }
 
     /// Nil when the file does not name the flows of all its journeys.

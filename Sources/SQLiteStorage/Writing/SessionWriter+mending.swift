@@ -1,4 +1,3 @@
-import CSQLite
 import Sessions
 
 // What is done when damage has failed a write.

@@ -216,6 +216,7 @@ extension StoreFacts {
             // Any number but 0: the table is damaged as well, and made anew when it is used.
             self[.tasks] = 1
         }
+        isRead = true
         forgetStored()
     }
 
@@ -247,14 +248,8 @@ enum UsedKeys {
 
     /// Has to be on the disk before anything that the key has sealed.
     static func note(_ key: DocumentKeys.Key, _ connection: SQLiteConnection) throws(SQLiteError) {
-        let name = "key:\(key.id)"
-        let rows = try connection.prepare("SELECT value FROM facts WHERE name = ?1")
-        try rows.bind(1, name)
-        let isNoted = try rows.step()
-        rows.reset()
-        guard !isNoted else { return }
-        let write = try connection.prepare("INSERT INTO facts VALUES (?1, ?2)")
-        try write.bind(1, name)
+        let write = try connection.prepare("INSERT OR IGNORE INTO facts VALUES (?1, ?2)")
+        try write.bind(1, "key:\(key.id)")
         try write.bind(2, key.fingerprint)
         try write.run()
     }
