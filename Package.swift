@@ -136,8 +136,7 @@ let package = Package(
             dependencies: [
                 "Storage", "SQLiteStorage", "RedisStorage", "Sessions", "Navigation", "FlowTools", "HTTPTestClient",
                 "CSQLite", "CPageChecksums", "Threads", "RedisTestServer", "SeededRandomness",
-            ],
-            exclude: ["Fixtures"]),
+            ]),
         .testTarget(
             name: "SessionsTests",
             dependencies: ["Sessions", "Navigation", "FlowTools", "SeededRandomness", "Support", "Threads"]),

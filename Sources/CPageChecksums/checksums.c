@@ -7,12 +7,11 @@
 #include <libdeflate.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// A file system (<https://www.sqlite.org/vfs.html>) that is SQLite's own, except that databases read, write, truncate,
-// sync and close through the functions below, and logs and journals read through them. All other files stay SQLite's.
+// A file system (<https://www.sqlite.org/vfs.html>) that is SQLite's own, except that databases read, write, truncate
+// and sync through the functions below, and logs and journals read through them. All other files stay SQLite's.
 
 /// A connection notes at most this many damaged pages until they are taken. In a file with more of them, single pages
 /// no longer matter.
@@ -27,8 +26,8 @@ typedef struct {
     /// A copy of SQLite's methods with ours in place of some.
     sqlite3_io_methods methods;
     const sqlite3_io_methods *system;
-    /// 0 while it is unknown, and in a database without checksums.
-    uint32_t page_size;
+    /// False while it is unknown.
+    bool has_checksums;
     /// Whether the database has pages that say which page points to which: SQLite keeps them for `auto_vacuum`.
     bool has_pointer_map;
     /// Whether a damaged page is an error.
@@ -38,10 +37,8 @@ typedef struct {
     /// What the file says of its log, and whether that is known here.
     cpagechecksums_mark mark;
     bool is_mark_known;
-    /// The frame up to which a checkpoint may copy.
-    uint32_t copying;
     /// A page with its checksum: the page that SQLite passes must not be changed.
-    unsigned char *copy;
+    unsigned char copy[CPAGECHECKSUMS_PAGE];
 } database_file;
 
 static sqlite3_vfs *system_files;
@@ -52,33 +49,31 @@ static int system_size(void) { return (system_files->szOsFile + 15) & ~15; }
 static database_file *database_of(sqlite3_file *file) { return (database_file *)((char *)file + system_size()); }
 
 /// CRC-32 of the page's number, so that a page in another page's place is noticed, and of the page without its last
-/// bytes. Never 0, which stands for a page without a checksum.
-static uint32_t checksum(const unsigned char *page, size_t size, uint32_t number) {
+/// bytes.
+uint32_t cpagechecksums_of(const unsigned char *page, uint32_t number) {
     const uint32_t start = htole32(number);
     uint32_t sum = libdeflate_crc32(0, &start, sizeof start);
-    sum = libdeflate_crc32(sum, page, size - CPAGECHECKSUMS_BYTES);
+    sum = libdeflate_crc32(sum, page, CPAGECHECKSUMS_PAGE - CPAGECHECKSUMS_BYTES);
     return sum == 0 ? 1 : sum;
 }
 
-static uint32_t stored_checksum(const unsigned char *page, uint32_t size) {
+static uint32_t stored_checksum(const unsigned char *page) {
     uint32_t sum;
-    memcpy(&sum, page + size - sizeof sum, sizeof sum);
+    memcpy(&sum, page + CPAGECHECKSUMS_PAGE - sizeof sum, sizeof sum);
     return le32toh(sum);
 }
 
-/// Takes the page size from the first bytes of page 1: <https://www.sqlite.org/fileformat2.html#the_database_header>.
+/// Learns of checksums from the first bytes of page 1: <https://www.sqlite.org/fileformat2.html#the_database_header>.
 static void read_header(database_file *database, const unsigned char *bytes, int count, sqlite3_int64 offset) {
     if (offset != 0 || count < 100 || memcmp(bytes, "SQLite format 3", 16) != 0) return;
-    uint32_t size = (uint32_t)bytes[16] << 8 | bytes[17];
-    // 65,536 does not fit and is written as 1.
-    if (size == 1) size = 65536;
+    const int size = bytes[16] << 8 | bytes[17];
     database->has_pointer_map = (bytes[52] | bytes[53] | bytes[54] | bytes[55]) != 0;
-    database->page_size = bytes[20] == CPAGECHECKSUMS_BYTES && size >= 512 && (size & (size - 1)) == 0 ? size : 0;
+    database->has_checksums = size == CPAGECHECKSUMS_PAGE && bytes[20] == CPAGECHECKSUMS_BYTES;
 }
 
-/// Returns the page's number, or 0 when the bytes are not one whole page: then they are a part of the header.
+/// Returns the page's number, or 0 when the bytes are not one whole page with a checksum, but a part of the header.
 static uint32_t page_number(const database_file *database, int count, sqlite3_int64 offset) {
-    if (database->page_size == 0 || (uint32_t)count != database->page_size || offset % count != 0) return 0;
+    if (!database->has_checksums || count != CPAGECHECKSUMS_PAGE || offset % count != 0) return 0;
     return (uint32_t)(offset / count) + 1;
 }
 
@@ -106,9 +101,9 @@ static int read_file(sqlite3_file *file, void *bytes, int count, sqlite3_int64 o
 
 enum { MARK_OFFSET = 72, MARK_SIZE = 20 };
 
-/// Salts (8) · frames (4) · copied (4) · kind (1) · the low three bytes of a CRC-32.
+/// Salts (8) · frames (4) · unused (4) · kind (1) · the low three bytes of a CRC-32.
 static void encode_mark(const cpagechecksums_mark *mark, unsigned char *bytes) {
-    const uint32_t numbers[2] = {htole32(mark->frames), htole32(mark->copied)};
+    const uint32_t numbers[2] = {htole32(mark->frames), 0};
     memcpy(bytes, mark->salts, 8);
     memcpy(bytes + 8, numbers, 8);
     bytes[16] = mark->kind;
@@ -119,11 +114,10 @@ static void encode_mark(const cpagechecksums_mark *mark, unsigned char *bytes) {
 static bool decode_mark(const unsigned char *bytes, cpagechecksums_mark *mark) {
     const uint32_t sum = htole32(libdeflate_crc32(0, bytes, 17));
     if (bytes[16] == CPAGECHECKSUMS_MARK_NONE || memcmp(bytes + 17, &sum, 3) != 0) return false;
-    uint32_t numbers[2];
+    uint32_t frames;
     memcpy(mark->salts, bytes, 8);
-    memcpy(numbers, bytes + 8, 8);
-    mark->frames = le32toh(numbers[0]);
-    mark->copied = le32toh(numbers[1]);
+    memcpy(&frames, bytes + 8, sizeof frames);
+    mark->frames = le32toh(frames);
     mark->kind = bytes[16];
     return true;
 }
@@ -155,16 +149,12 @@ static void hide_mark(unsigned char *bytes, int count, sqlite3_int64 offset) {
 
 // MARK: Methods of a database
 
-static bool is_zero(const unsigned char *page, uint32_t size) {
-    return page[0] == 0 && memcmp(page, page + 1, size - 1) == 0;
-}
-
 /// Whether a page is not what was written. A page without a checksum was written by another program. But no page that
 /// SQLite reads is all zeros: it does not read the content of free pages.
-static bool is_damaged(const database_file *database, const unsigned char *page, uint32_t number) {
-    uint32_t stored = stored_checksum(page, database->page_size);
-    if (stored == 0) return is_zero(page, database->page_size);
-    return stored != checksum(page, database->page_size, number);
+static bool is_damaged(const unsigned char *page, uint32_t number) {
+    const uint32_t stored = stored_checksum(page);
+    if (stored == 0) return page[0] == 0 && memcmp(page, page + 1, CPAGECHECKSUMS_PAGE - 1) == 0;
+    return stored != cpagechecksums_of(page, number);
 }
 
 /// Whether a page only says where others are used, which follows from them
@@ -172,10 +162,10 @@ static bool is_damaged(const database_file *database, const unsigned char *page,
 /// the pages behind it.
 static bool is_pointer_map(const database_file *database, uint32_t number) {
     if (!database->has_pointer_map || number < 2) return false;
-    uint32_t described = (database->page_size - CPAGECHECKSUMS_BYTES) / 5 + 1;
+    const uint32_t described = (CPAGECHECKSUMS_PAGE - CPAGECHECKSUMS_BYTES) / 5 + 1;
     uint32_t map = (number - 2) / described * described + 2;
     // The page of SQLite's locks holds nothing.
-    if (map == 0x40000000 / database->page_size + 1) map++;
+    if (map == 0x40000000 / CPAGECHECKSUMS_PAGE + 1) map++;
     return map == number;
 }
 
@@ -187,12 +177,12 @@ static int read_database(sqlite3_file *file, void *bytes, int count, sqlite3_int
     uint32_t number = page_number(database, count, offset);
     if (number == 0) return code;
     bool damaged = false;
-    if (code == SQLITE_OK && is_damaged(database, bytes, number)) {
+    if (code == SQLITE_OK && is_damaged(bytes, number)) {
         // What the disk or the memory has got wrong once may be right the second time.
         code = read_file(file, bytes, count, offset);
         hide_mark(bytes, count, offset);
         if (code == SQLITE_OK) read_header(database, bytes, count, offset);
-        damaged = code == SQLITE_OK && is_damaged(database, bytes, number);
+        damaged = code == SQLITE_OK && is_damaged(bytes, number);
     } else if (code == SQLITE_IOERR_SHORT_READ) {
         // SQLite reads zeros behind the end of the file. That is right for a page that is wholly behind it.
         sqlite3_int64 end = 0;
@@ -213,22 +203,13 @@ static int write_database(sqlite3_file *file, const void *bytes, int count, sqli
     uint32_t number = page_number(database, count, offset);
     int code = learn_mark(file);
     if (code != SQLITE_OK) return code;
-    // SQLite has synced the log before it copies the first page.
-    const uint32_t copied = database->copying < database->mark.frames ? database->copying : database->mark.frames;
-    if (database->mark.kind == CPAGECHECKSUMS_MARK_OPEN && copied > database->mark.copied) {
-        database->mark.copied = copied;
-        code = write_mark(file);
-        if (code != SQLITE_OK) return code;
-    }
-    const bool has_mark = offset == 0 && count >= 512;
+    const bool has_mark = offset == 0 && count == CPAGECHECKSUMS_PAGE;
     if (number != 0 || has_mark) {
-        if (database->copy == NULL) database->copy = malloc(65536);
-        if (database->copy == NULL) return SQLITE_IOERR_NOMEM;
         memcpy(database->copy, bytes, (size_t)count);
         bytes = database->copy;
     }
     if (number != 0) {
-        uint32_t sum = htole32(checksum(database->copy, database->page_size, number));
+        uint32_t sum = htole32(cpagechecksums_of(database->copy, number));
         memcpy(database->copy + count - sizeof sum, &sum, sizeof sum);
     }
     if (has_mark && database->mark.kind != CPAGECHECKSUMS_MARK_NONE)
@@ -253,7 +234,6 @@ static int sync_database(sqlite3_file *file, int flags) {
     const cpagechecksums_mark before = database->mark;
     if (before.kind == CPAGECHECKSUMS_MARK_OPEN) {
         database->mark.kind = CPAGECHECKSUMS_MARK_CLOSED;
-        database->mark.copied = before.frames;
         code = write_mark(file);
     }
     if (code == SQLITE_OK) code = database->system->xSync(file, flags);
@@ -262,11 +242,6 @@ static int sync_database(sqlite3_file *file, int flags) {
         (void)write_mark(file);
     }
     return code;
-}
-
-static int close_database(sqlite3_file *file) {
-    free(database_of(file)->copy);
-    return database_of(file)->system->xClose(file);
 }
 
 // MARK: The file system
@@ -282,7 +257,6 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     database_file *database = database_of(file);
     memset(database, 0, sizeof *database);
     database->system = file->pMethods;
-    database->copying = UINT32_MAX;
     database->methods = *file->pMethods;
     if ((flags & SQLITE_OPEN_MAIN_DB) == 0) {
         database->methods.iVersion = 2;
@@ -296,7 +270,6 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     database->methods.xWrite = write_database;
     database->methods.xTruncate = truncate_database;
     database->methods.xSync = sync_database;
-    database->methods.xClose = close_database;
     file->pMethods = &database->methods;
     return code;
 }
@@ -319,10 +292,6 @@ const char *cpagechecksums_file_system(void) {
     return is_registered ? file_system.zName : NULL;
 }
 
-// MARK: For readers without SQLite
-
-uint32_t cpagechecksums_of(const void *page, size_t size, uint32_t number) { return checksum(page, size, number); }
-
 // MARK: For connections
 
 /// Returns the file of a connection; NULL when SQLite's own file system opened it.
@@ -343,14 +312,14 @@ int cpagechecksums_reserve(sqlite3 *connection) {
     return sqlite3_file_control(connection, "main", SQLITE_FCNTL_RESERVE_BYTES, &count);
 }
 
-void cpagechecksums_expect(sqlite3 *connection, uint32_t page_size) {
+void cpagechecksums_expect(sqlite3 *connection) {
     database_file *database = database_of_connection(connection);
-    if (database != NULL) database->page_size = page_size;
+    if (database != NULL) database->has_checksums = true;
 }
 
 bool cpagechecksums_has(sqlite3 *connection) {
     const database_file *database = database_of_connection(connection);
-    return database != NULL && database->page_size != 0;
+    return database != NULL && database->has_checksums;
 }
 
 void cpagechecksums_refuse_damaged(sqlite3 *connection, bool refuses) {
@@ -360,7 +329,7 @@ void cpagechecksums_refuse_damaged(sqlite3 *connection, bool refuses) {
 
 bool cpagechecksums_is_pointer_map(sqlite3 *connection, uint32_t page) {
     const database_file *database = database_of_connection(connection);
-    return database != NULL && database->page_size != 0 && is_pointer_map(database, page);
+    return database != NULL && database->has_checksums && is_pointer_map(database, page);
 }
 
 uint32_t cpagechecksums_take_damaged(sqlite3 *connection) {
@@ -380,11 +349,6 @@ int cpagechecksums_current_mark(sqlite3 *connection, cpagechecksums_mark *mark) 
 void cpagechecksums_forget_mark(sqlite3 *connection) {
     database_file *database = database_of_connection(connection);
     if (database != NULL) database->is_mark_known = false;
-}
-
-void cpagechecksums_expect_copies(sqlite3 *connection, uint32_t frames) {
-    database_file *database = database_of_connection(connection);
-    if (database != NULL) database->copying = frames;
 }
 
 int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark) {

@@ -4,7 +4,7 @@ extension SQLiteStore: ReplayStore {
     package var replays: any ReplayStore { self }
 
     package func response(_ id: ShortDigest, of session: SessionID) async throws(StoreError) -> [UInt8]? {
-        try await readDerived { reader throws(SQLiteError) in try reader.response(id, of: session) }
+        try await readDerived { reader throws(SQLiteError) in try reader.replays.response(id, of: session) }
     }
 
     /// The session, its response and the claim are one transaction.
@@ -26,15 +26,13 @@ extension SQLiteStore: ReplayStore {
             }
             try writer.replays.apply(ReplayChange(added: once.replay), of: id)
             return .success(nil)
-        } then: { [self] outcome in
-            let result = outcome.flatMap(\.self)
-            if case .success(nil) = result { count.wrappingAdd(1, ordering: .relaxed) }
-            done(result)
+        } then: { outcome in
+            done(outcome.flatMap(\.self))
         }
     }
 
     package func loneReplay(_ id: ShortDigest, now: Int64) async throws(StoreError) -> LoneReplay? {
-        try await readDerived { reader throws(SQLiteError) in try reader.loneReplay(id, now: now) }
+        try await readDerived { reader throws(SQLiteError) in try reader.replays.loneReplay(id, now: now) }
     }
 
     package func keep(

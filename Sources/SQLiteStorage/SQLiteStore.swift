@@ -11,15 +11,13 @@ import Threads
 /// one transaction with one sync (``GroupCommit``); a waiting caller is suspended and holds no thread. Reads have
 /// threads of their own.
 package final class SQLiteStore: FileStore {
-    private let commits: GroupCommit
+    let commits: GroupCommit
     let readers: ReaderPool
     private let writeback: Writeback
     private let damaged: DamageCount
     private let facts: StoreFacts
     private let mostBytes: Int
     private let lock: FileLock
-    /// Read from the database when it is opened, and kept up to date from then on.
-    let count: Atomic<Int>
     /// Where the search for expired sessions continues.
     private let lastSearched = Mutex<Int64?>(nil)
 
@@ -33,15 +31,13 @@ package final class SQLiteStore: FileStore {
     ///   - mostBytes: the limit of ``documentBytes``.
     ///   - cacheBytes: the most memory for pages that were read or written: what is written again is found there.
     ///   - keys: encrypt documents and labels; without them both are stored as they are.
-    ///   - progress: is called with sentences while the tables of an older version are copied.
     ///   - report: is called with a sentence for the log about damage and other trouble.
     ///   - warn: the same about what is harmless by now.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
         mostBytes: Int = .max, cacheBytes: Int = leastCacheBytes, keys: DocumentKeys? = nil,
-        progress: (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void = { _ in },
-        warn: (String) -> Void = { _ in }
+        report: @escaping @Sendable (String) -> Void = { _ in }, warn: (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
         let lock = try FileLock(on: path)
@@ -56,19 +52,24 @@ package final class SQLiteStore: FileStore {
         guard log.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         let copy = log.keepCopy(of: lock.logPath)
         do {
-            let first = try Self.opened(path, under: lock, lost: log.lostFrames)
-            let derived = DerivedTables(connection: first, keys: keys, damage: damaged, touchInterval: touchInterval)
+            let first = try Self.opened(path, under: lock)
             try lock.holdIndex()
-            if try derived.areBroken {
+            // The rest is made anew when its damage is met.
+            let broken = try SQLiteSchema.derived.filter {
+                try ["facts", "flows"].contains($0.name) && $0.isBroken(in: first)
+            }
+            if broken.contains(where: { $0.name == "facts" }) {
+                try facts.derive(first, damaged, touchInterval: touchInterval)
+            }
+            let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
+            if !broken.isEmpty {
                 try first.markOpening(lost: log.lostFrames)
-                try derived.mend()
+                for name in try writer.mend() { report(SessionWriter.report(made: name)) }
             }
             try UsedKeys.check(first, path, against: keys)
             try first.markOpening(lost: log.lostFrames)
             if let keys { try UsedKeys.note(keys.first, first) }
             Self.closeToOthers(path, report, warn)
-            let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
-            try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
             try writer.countBytes()
             // When responses come before the sync, a power cut may damage more than the last transaction.
             let mayBeTorn = facts.mayHaveLostResponses && log.isLikeAfterPowerCut && !facts.isSameBoot
@@ -85,7 +86,6 @@ package final class SQLiteStore: FileStore {
             if case .former = log.verdict, let copy {
                 warn("The log beside the database was an older one, all of which the database has. It is \(copy) now.")
             }
-            count = Atomic(Int(facts[.sessions]))
             let recovery = Recovery(facts)
             let writeback = try Writeback(of: lock)
             self.writeback = writeback
@@ -148,16 +148,13 @@ package final class SQLiteStore: FileStore {
 
     /// Opens the database with the current tables. On a full disk SQLite's index of the log may have no room; then the
     /// database's spare room is released for it.
-    ///
-    /// - Parameter lost: how many frames the log has lost.
-    private static func opened(_ path: String, under lock: FileLock, lost: Int) throws -> SQLiteConnection {
+    private static func opened(_ path: String, under lock: FileLock) throws -> SQLiteConnection {
         func open() throws -> SQLiteConnection {
             let connection = try SQLiteConnection(path, .write, under: lock)
             // Before the switch to WAL: so new tables go to the database without a log.
-            try SQLiteSchema.prepare(connection, path: path, lost: lost)
+            try SQLiteSchema.prepare(connection, path: path)
             for setting in writerSettings { try connection.execute(setting) }
-            // For the copy of older tables.
-            try connection.execute("PRAGMA wal_autocheckpoint = 1000; PRAGMA synchronous = FULL")
+            try connection.execute("PRAGMA synchronous = FULL")
             return connection
         }
         do {
@@ -173,12 +170,6 @@ package final class SQLiteStore: FileStore {
         readers.close()
     }
 
-    /// For tests, which make it fail.
-    var writing: GroupCommit { commits }
-
-    /// The number of transactions. Commits that waited together share one.
-    package var groups: Int { commits.groups }
-
     /// Returns when all earlier calls are done and the file is closed. Later calls are refused.
     package func close() async {
         readers.close()
@@ -187,7 +178,7 @@ package final class SQLiteStore: FileStore {
         writeback.close()
     }
 
-    package var sessionCount: Int { count.load(ordering: .relaxed) }
+    package var sessionCount: Int { facts.sessionCount.load(ordering: .relaxed) }
     package var documentBytes: DocumentBytes? {
         DocumentBytes(stored: facts.documentBytes.load(ordering: .relaxed), allowed: mostBytes)
     }
@@ -212,13 +203,11 @@ package final class SQLiteStore: FileStore {
     // MARK: SessionStore
 
     package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
-        write { writer throws(SQLiteError) in
-            if let refusal = writer.refusal(of: session.record.writtenBytes) { return refusal }
-            return try writer.create(session) ? nil : .conflict
-        } then: { [self] failure in
-            if failure == nil { count.wrappingAdd(1, ordering: .relaxed) }
-            done(failure)
-        }
+        write(
+            { writer throws(SQLiteError) in
+                if let refusal = writer.refusal(of: session.record.writtenBytes) { return refusal }
+                return try writer.create(session) ? nil : .conflict
+            }, then: done)
     }
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
@@ -238,7 +227,6 @@ package final class SQLiteStore: FileStore {
             try writer.receive(arrival)
         }
         if let failure { throw failure }
-        if arrival.replacedRevision == nil { count.wrappingAdd(1, ordering: .relaxed) }
     }
 
     package func touch(_ uses: [SessionUse]) async throws(StoreError) {
@@ -269,9 +257,7 @@ package final class SQLiteStore: FileStore {
     }
 
     package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
-        let wasThere = try await write { writer throws(SQLiteError) in try writer.end(id) }
-        if wasThere { count.wrappingSubtract(1, ordering: .relaxed) }
-        return wasThere
+        try await write { writer throws(SQLiteError) in try writer.end(id) }
     }
 
     /// Looks at the next rows in the order of their keys, and starts again after the last.
@@ -280,7 +266,6 @@ package final class SQLiteStore: FileStore {
         let overdue = try await readers.read { reader throws(SQLiteError) in try reader.overdue(query, after: start) }
         lastSearched.withLock { $0 = overdue.last }
         var ended = 0
-        defer { count.wrappingSubtract(ended, ordering: .relaxed) }
         try await eachUnlessDamaged(overdue.sessions) { (sessions) throws(StoreError) in
             ended += try await write { writer throws(SQLiteError) in
                 var ended = 0
@@ -307,11 +292,11 @@ package final class SQLiteStore: FileStore {
     }
 
     package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
-        try await readDerived { reader throws(SQLiteError) in try reader.overdueTasks(now: now, limit: limit) }
+        try await readDerived { reader throws(SQLiteError) in try reader.tasks.overdue(now: now, limit: limit) }
     }
 
     package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
-        try await readDerived { reader throws(SQLiteError) in try reader.tasks(query) }
+        try await readDerived { reader throws(SQLiteError) in try reader.tasks.page(query) }
     }
 
     package func restoreTasks(_ lost: [RestoredTasks], areAll: Bool) async throws(StoreError) -> Bool {
@@ -344,14 +329,18 @@ package final class SQLiteStore: FileStore {
     nonisolated(nonsending) func readDerived<Value: Sendable>(
         _ body: @escaping @Sendable (SessionReader) throws(SQLiteError) -> Value
     ) async throws(StoreError) -> Value {
+        let read: @Sendable (SessionReader) throws(SQLiteError) -> Value = { reader throws(SQLiteError) in
+            try reader.strictly { () throws(SQLiteError) in try body(reader) }
+        }
         do {
-            return try await readers.read(body)
+            return try await readers.read(read)
         } catch .damaged {
         } catch {
             throw error
         }
-        try await write { writer throws(SQLiteError) in writer.mending.isDue = true }
-        return try await readers.read(body)
+        // A job that meets damage makes the writer look for what can be made anew.
+        _ = try? await write { _ throws(SQLiteError) in throw SQLiteError.damage(doing: "reading a table") }
+        return try await readers.read(read)
     }
 
     package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {

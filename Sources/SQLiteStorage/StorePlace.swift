@@ -1,3 +1,4 @@
+import CPageChecksums
 import Glibc
 import Storage
 
@@ -53,32 +54,33 @@ package struct StorePlace {
 
     private var problemOfDirectory: StoreOpeningError? {
         switch Self.kind(of: directory) {
-        case .success(S_IFDIR): return problemOfWriting(to: directory)
-        case .success: return unusable("\(directory) is not a directory: name another file")
-        case .failure(let failure) where failure.code == ENOENT:
+        case S_IFDIR: return problemOfWriting(to: directory)
+        case .some: return unusable("\(directory) is not a directory: name another file")
+        case nil where errno == ENOENT:
             let parent = Self.directory(of: directory)
-            guard case .success(S_IFDIR) = Self.kind(of: parent) else {
+            guard Self.kind(of: parent) == S_IFDIR else {
                 return unusable("neither \(directory) nor \(parent) exists: make it, or name another file")
             }
             return problemOfWriting(to: parent)
-        case .failure(let failure): return unusable("\(directory): \(Self.text(failure.code)): \(Self.advice)")
+        case nil:
+            let code = errno
+            return unusable("\(directory): \(Self.text(code)): \(Self.advice)")
         }
     }
 
     private var problemOfFile: StoreOpeningError? {
         if let problemOfKind { return problemOfKind }
-        guard case .success = Self.kind(of: path) else { return nil }
-        return problemOfWriting(to: path)
+        return Self.kind(of: path).flatMap { _ in problemOfWriting(to: path) }
     }
 
     /// A file that cannot be a database. It has to be checked before anything opens the file: to open a pipe waits, and
     /// to open a device may change something.
     var problemOfKind: StoreOpeningError? {
         switch Self.kind(of: path) {
-        case .success(S_IFREG): nil
-        case .success(S_IFDIR): unusable("it is a directory: \(adviceInDirectory)")
-        case .success: unusable("it is not an ordinary file: name another one")
-        case .failure: path.last == "/" ? unusable("this is the name of a directory: \(adviceInDirectory)") : nil
+        case S_IFREG: nil
+        case S_IFDIR: unusable("it is a directory: \(adviceInDirectory)")
+        case .some: unusable("it is not an ordinary file: name another one")
+        case nil: path.last == "/" ? unusable("this is the name of a directory: \(adviceInDirectory)") : nil
         }
     }
 
@@ -87,13 +89,13 @@ package struct StorePlace {
         return "name a file in it, such as \(stem == "/" ? "" : stem)/concierge.db"
     }
 
-    /// A database of another program or of a newer version, or one whose keys are not there. A start asks SQLite, which
-    /// also reads the log.
+    /// A database of another program or version, or one whose keys are not there. A start asks SQLite, which also reads
+    /// the log.
     private var problemOfContent: StoreOpeningError? {
         guard access(path, F_OK) == 0 else { return nil }
         do {
             let connection = try SQLiteConnection(path, .fileOnly)
-            if try SQLiteSchema.version(of: connection, path) == Int(SQLiteSchema.version) {
+            if try SQLiteSchema.isThere(in: connection, path) {
                 try UsedKeys.check(connection, path, against: keys)
             }
             return nil
@@ -123,11 +125,10 @@ package struct StorePlace {
         return slash == name.startIndex ? "/" : String(name[..<slash])
     }
 
-    private struct Failure: Error { let code: Int32 }
-
-    private static func kind(of path: String) -> Result<mode_t, Failure> {
+    /// Nil when `errno` says why.
+    private static func kind(of path: String) -> mode_t? {
         var status = stat()
-        return stat(path, &status) == 0 ? .success(status.st_mode & S_IFMT) : .failure(Failure(code: errno))
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// Writes the names in a directory to the disk; false when that fails.
@@ -142,4 +143,73 @@ package struct StorePlace {
 
     static let advice = "make it writable, or name another file"
     private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+/// Makes a database under another name, and renames it when it is whole and on the disk. So a start that is killed
+/// leaves no file, and an empty file is never a database that was just being made.
+enum NewDatabase {
+    /// Does nothing when the file exists.
+    ///
+    /// - Throws: ``StoreOpeningError``.
+    static func make(_ path: String) throws(StoreOpeningError) {
+        guard try isMissing(path) else { return }
+        let target = try target(of: path)
+        let draft = target + ".new"
+        // Another start may be making it. SQLite would make a file that everybody may read.
+        let lock = try FileLock.lock(draft, of: path, flags: O_CREAT)
+        guard try isMissing(path) else {
+            // It did, and this is an empty file that was made just now.
+            if FileIdentity(draft) == lock.identity { unlink(draft) }
+            return
+        }
+        do {
+            // What a start has left that was killed.
+            for ending in ["-journal", "-wal", "-shm"] { unlink(draft + ending) }
+            guard ftruncate(lock.descriptor, 0) == 0 else { throw refused(draft, path) }
+            try fill(draft, path)
+            guard fsync(lock.descriptor) == 0 else { throw refused(draft, path) }
+            errno = cpagechecksums_rename_new(draft, target)
+            guard errno == 0 else { throw refused(draft, path) }
+            _ = StorePlace.sync(StorePlace.directory(of: target))
+        } catch {
+            unlink(draft)
+            if let error = error as? StoreOpeningError { throw error }
+            if let error = error as? SQLiteError { throw StoreOpeningError(error, path) }
+            throw .unusable(path, reason: "\(error)")
+        }
+    }
+
+    /// A look that fails in another way says nothing.
+    private static func isMissing(_ path: String) throws(StoreOpeningError) -> Bool {
+        if access(path, F_OK) == 0 { return false }
+        guard errno == ENOENT else { throw refused(path, path) }
+        return true
+    }
+
+    /// Follows symbolic links, which stay as they are.
+    private static func target(of path: String) throws(StoreOpeningError) -> String {
+        var place = path
+        // As many as Linux follows.
+        for _ in 0..<40 {
+            var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(place, &bytes, bytes.count)
+            guard count > 0 else { return place }
+            let link = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            place = link.hasPrefix("/") ? link : StorePlace.directory(of: place) + "/" + link
+        }
+        throw .unusable(path, reason: "\(String(cString: strerror(ELOOP))): \(StorePlace.advice)")
+    }
+
+    private static func fill(_ draft: String, _ path: String) throws {
+        let connection = try SQLiteConnection(draft, .write)
+        // One sync at the end is enough.
+        try connection.execute("PRAGMA synchronous = OFF")
+        try SQLiteSchema.prepare(connection, path: path)
+        // Written to the file's header. The connection removes the empty log when it closes.
+        try connection.execute("PRAGMA journal_mode = WAL")
+    }
+
+    private static func refused(_ draft: String, _ path: String) -> StoreOpeningError {
+        .unusable(path, reason: "\(draft): \(String(cString: strerror(errno))): \(StorePlace.advice)")
+    }
 }

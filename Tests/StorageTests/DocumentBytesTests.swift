@@ -128,7 +128,7 @@ struct DocumentBytesTests {
         #expect(store.documentBytes?.stored == 5_809)
         await store.close()
         for isKnown in [true, false] {
-            // As a file of an older version, and as a backup.
+            // As a backup.
             if !isKnown {
                 // Others may still be closing, and then it would leave a log of its own.
                 try SQLiteConnection(file.path, .write)

@@ -40,8 +40,6 @@ struct DocumentTests {
         let store = try file.store()
         let large = Samples.document(1, size: 200_000)
         try await store.create(Samples.session(id, [Samples.document(0), large]))
-        let looker = try SQLiteConnection(file.path, .read)
-        looker.countLogPages()
         let before = StoreFile.size(of: file.path + "-wal")
         for revision in UInt64(2)..<22 {
             let services = [Samples.document(0, revision: revision), large]

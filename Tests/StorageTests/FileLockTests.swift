@@ -88,7 +88,7 @@ struct FileLockTests {
         await (try other.store()).close()
         #expect(rename(other.path, file.path) == 0)
         let failed: Result<Void, StoreError> = await withCheckedContinuation { continuation in
-            store.writing.append(
+            store.commits.append(
                 Write { _ throws(SQLiteError) in
                     throw SQLiteError(code: SQLITE_IOERR, doing: "writing")
                 } then: {

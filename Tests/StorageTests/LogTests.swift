@@ -38,7 +38,7 @@ struct LogTests {
         /// Makes the log begin anew with the next write.
         func restartLog() async {
             await withCheckedContinuation { continuation in
-                store.writing.append(
+                store.commits.append(
                     Write { writer throws(SQLiteError) in
                         writer.room.isCheckpointDue = true
                     } then: { (_: Result<Void, StoreError>) in
@@ -169,9 +169,7 @@ struct LogTests {
         }
         let log = try Files.read(run.log)
         let frames = (log.count - 32) / 4_120
-        let copied = try #require(try LogMark(of: run.file.path)).copied
-        #expect(writes < 100 ? copied == 0 : copied > 200)
-        for left in [0, 1, frames / 2, copied, copied + 1, frames - 1] where left < frames {
+        for left in [0, 1, frames / 2, 256, 257, frames - 1] where left < frames {
             for rest in [0, 3_000] {
                 let image = try run.image(log: Array(log[..<(32 + left * 4_120 + rest)]))
                 let shown = try await Self.expectLoss(image, run, says: "acknowledged writes")

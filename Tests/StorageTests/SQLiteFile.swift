@@ -24,12 +24,12 @@ final class SQLiteFile: Sendable {
 
     func store(
         services: [String] = ["profile", "quote"], touchInterval: Int64 = 0, durability: Durability = .commit,
-        mostBytes: Int = .max, keys: DocumentKeys? = nil, progress: (String) -> Void = { _ in },
+        mostBytes: Int = .max, keys: DocumentKeys? = nil,
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> SQLiteStore {
         try SQLiteStore(
             path: path, services: services, touchInterval: touchInterval, durability: durability, mostBytes: mostBytes,
-            keys: keys, progress: progress, report: report)
+            keys: keys, report: report)
     }
 
     /// The tables as another program makes them, without our settings.

@@ -15,8 +15,10 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+/// The bytes of a page: SQLite's default. A file with other pages has no checksums.
+enum { CPAGECHECKSUMS_PAGE = 4096 };
 
 /// The bytes that a page reserves for its checksum. A file whose pages reserve another number of bytes has no checksums
 /// of ours: SQLite's own extension for checksums reserves 8.
@@ -34,8 +36,8 @@ const char *cpagechecksums_file_system(void);
 /// it. Returns SQLite's result code.
 int cpagechecksums_reserve(sqlite3 *connection);
 
-/// Announces the page size of a new file with checksums, for a caller that writes the first page last.
-void cpagechecksums_expect(sqlite3 *connection, uint32_t page_size);
+/// Announces that a new file has checksums, for a caller that writes the first page last.
+void cpagechecksums_expect(sqlite3 *connection);
 
 /// Whether the pages of the database have checksums. Known once page 1 has been read.
 bool cpagechecksums_has(sqlite3 *connection);
@@ -60,8 +62,6 @@ typedef struct {
     uint8_t salts[8];
     /// The frames that have to be in the log.
     uint32_t frames;
-    /// Pages of frames up to this one may be in the database.
-    uint32_t copied;
     uint8_t kind;
 } cpagechecksums_mark;
 
@@ -82,19 +82,15 @@ int cpagechecksums_current_mark(sqlite3 *connection, cpagechecksums_mark *mark);
 /// Makes the connection read the mark again.
 void cpagechecksums_forget_mark(sqlite3 *connection);
 
-/// Announces up to which frame the next checkpoints may copy; all of them when nothing is announced. The mark says so
-/// before the first page is copied.
-void cpagechecksums_expect_copies(sqlite3 *connection, uint32_t frames);
-
 /// Writes the mark, without a sync. Returns SQLite's result code.
 int cpagechecksums_write_mark(sqlite3 *connection, cpagechecksums_mark mark);
 
 /// Gives the mark of a file that is not open in SQLite. Returns 0, or the value of `errno` of a read that failed.
 int cpagechecksums_read_mark(int file, cpagechecksums_mark *mark);
 
-/// The checksum of a page of this size, of which the last `CPAGECHECKSUMS_BYTES` bytes are left out; never 0. A page
-/// has it in these bytes, little-endian; 0 stands for a page without one.
-uint32_t cpagechecksums_of(const void *page, size_t size, uint32_t number);
+/// The checksum of a page, of which the last `CPAGECHECKSUMS_BYTES` bytes are left out; never 0. A page has it in these
+/// bytes, little-endian; 0 stands for a page without one.
+uint32_t cpagechecksums_of(const unsigned char *page, uint32_t number);
 
 /// Renames a file unless there is one of the new name. Returns 0 or a value of `errno`.
 int cpagechecksums_rename_new(const char *from, const char *to);

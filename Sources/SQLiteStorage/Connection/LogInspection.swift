@@ -21,58 +21,37 @@ struct LogInspection {
     /// What SQLite reads from a log.
     struct Content: Equatable {
         let round: LogRound
-        /// The frames up to the end of the last whole transaction.
-        let frames: Int
+        /// The page in each frame, up to the end of the last whole transaction.
+        let pages: ArraySlice<UInt32>
+        /// The pages of the database after it; 0 without a transaction.
+        let pageCount: UInt32
+
+        var frames: Int { pages.count }
     }
 
     let finding: Finding
     /// Nil when there is no log, or its header is damaged.
     let content: Content?
 
-    /// - Parameters:
-    ///   - database: the path of the database beside the log. A missing log is sound.
-    ///   - pageSize: nil to read it from the database, which drops locks that SQLite holds for this process.
+    /// - Parameter database: the path of the database beside the log. A missing log is sound.
     /// - Throws: ``StoreOpeningError`` when the log cannot be read: nothing is known of it then.
-    init(of database: String, pageSize: Int? = nil) throws(StoreOpeningError) {
+    init(of database: String) throws(StoreOpeningError) {
         do throws(Unreadable) {
-            let log = try Self.opened(FileLock.realPath(of: database) + "-wal")
+            let log = open(FileLock.realPath(of: database) + "-wal", O_RDONLY | O_CLOEXEC)
+            guard log >= 0 || errno == ENOENT else { throw Unreadable(code: errno) }
             defer { if log >= 0 { close(log) } }
-            var size = pageSize ?? 0
-            if pageSize == nil { size = try Self.pageSize(of: database) }
-            (finding, content) = log >= 0 ? try Self.inspect(log, pageSize: size) : (.sound, nil)
+            (finding, content) = log >= 0 ? try Self.inspect(log) : (.sound, nil)
         } catch {
             let why = String(cString: strerror(error.code))
             throw .unusable(database, reason: "its log cannot be read (\(why)): start again, and look at the disk")
         }
     }
 
-    /// How many frames of a round the log has.
-    func framesOf(_ round: LogRound?) -> Int { content.map { $0.round == round ? $0.frames : 0 } ?? 0 }
-
-    /// The log's header has it as well, but may be damaged. 0 when there is no database.
-    private static func pageSize(of database: String) throws(Unreadable) -> Int {
-        let file = try opened(database)
-        guard file >= 0 else { return 0 }
-        defer { close(file) }
-        var head = [UInt8](repeating: 0, count: 18)
-        guard try read(file, &head, at: 0) == head.count else { return 0 }
-        let size = Int(head[16]) << 8 | Int(head[17])
-        // 1 stands for 65,536.
-        return size == 1 ? 65_536 : size
-    }
-
     /// The value of `errno`.
-    private struct Unreadable: Error { let code: Int32 }
-
-    /// Negative when there is no such file.
-    private static func opened(_ path: String) throws(Unreadable) -> Int32 {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 || errno == ENOENT else { throw Unreadable(code: errno) }
-        return file
-    }
+    struct Unreadable: Error { let code: Int32 }
 
     /// Reads as many bytes as there are and fit. An error may pass, so it reads again after one.
-    private static func read(_ file: Int32, _ bytes: inout [UInt8], at place: Int) throws(Unreadable) -> Int {
+    static func read(_ file: Int32, _ bytes: inout [UInt8], at place: Int) throws(Unreadable) -> Int {
         var code: Int32 = 0
         for _ in 0..<3 {
             let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(place)) }
@@ -84,34 +63,28 @@ struct LogInspection {
 
     static let headerSize = 32
     static let frameHeaderSize = 24
+    static let frameSize = frameHeaderSize + SQLiteSchema.pageSize
 
-    private static func inspect(_ file: Int32, pageSize: Int) throws(Unreadable) -> (Finding, Content?) {
+    private static func inspect(_ file: Int32) throws(Unreadable) -> (Finding, Content?) {
         var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
         guard try read(file, &header, at: 0) == header.count else { return (.sound, nil) }
-        // The database's header may be damaged.
-        let pageSize = isPageSize(pageSize) ? pageSize : Int(word(header, 8))
-        guard isPageSize(pageSize) else { return (.sound, nil) }
-        let isBigEndian = word(header, 0) & 1 == 1
-        var sum = LogChecksum(isBigEndian: isBigEndian)
+        var sum = LogChecksum()
         header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
-        let stored = LogChecksum(isBigEndian: isBigEndian, (word(header, 24), word(header, 28)))
-        let isSound = word(header, 0) & ~1 == 0x377F_0682 && sum == stored
+        let stored = LogChecksum(header.word(24), header.word(28))
+        // The other magic number is of machines that put the highest byte first, for which this program is not built.
+        let isSound = header.word(0) == 0x377F_0682 && sum == stored
         // With a damaged header SQLite reads no frame. The first frame also says which round of the log it belongs to.
-        let salt = isSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
-        let (finding, frames) = try walk(
-            file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
+        let salt = isSound ? (header.word(16), header.word(20)) : (header.word(40), header.word(44))
         let round = header.withUnsafeBytes { LogRound(UnsafeRawBufferPointer(rebasing: $0[16..<24])) }
-        return (finding, isSound ? Content(round: round, frames: frames) : nil)
+        let (finding, content) = try walk(file, of: round, salt: salt, sum: isSound ? sum : nil)
+        return (finding, isSound ? content : nil)
     }
 
-    private static func isPageSize(_ size: Int) -> Bool { (512...65_536).contains(size) && size & (size - 1) == 0 }
-
     /// - Parameter sum: the header's checksum; nil when the header is damaged.
-    /// - Returns: also the number of frames up to the end of the last whole transaction.
     private static func walk(
-        _ file: Int32, pageSize: Int, salt: (UInt32, UInt32), sum start: LogChecksum?, isBigEndian: Bool
-    ) throws(Unreadable) -> (Finding, frames: Int) {
-        let size = frameHeaderSize + pageSize
+        _ file: Int32, of round: LogRound, salt: (UInt32, UInt32), sum start: LogChecksum?
+    ) throws(Unreadable) -> (Finding, Content) {
+        let size = frameSize
         let perRead = max(1, (1 << 20) / size)
         var buffer = [UInt8](repeating: 0, count: size * perRead)
         var firstBad: Int?
@@ -120,16 +93,16 @@ struct LogInspection {
         // The sums from which the next frame may continue: the computed and the stored sum of the frame before it,
         // since either may be damaged.
         var before = start.map { [$0] } ?? []
-        var (frame, committed) = (0, 0)
+        var (frame, pages, committed, pageCount) = (0, [UInt32](), 0, UInt32(0))
+        var content: Content { Content(round: round, pages: pages[..<committed], pageCount: pageCount) }
         while true {
             let read = try read(file, &buffer, at: headerSize + frame * size)
-            guard read >= size else { return (hasEnd ? .torn : .sound, committed) }
+            guard read >= size else { return (hasEnd ? .torn : .sound, content) }
             for place in 0..<read / size {
                 let offset = place * size
-                let isOfRound = (word(buffer, offset + 8), word(buffer, offset + 12)) == salt
-                let stored = LogChecksum(
-                    isBigEndian: isBigEndian, (word(buffer, offset + 16), word(buffer, offset + 20)))
-                let isEnd = word(buffer, offset + 4) != 0
+                let isOfRound = (buffer.word(offset + 8), buffer.word(offset + 12)) == salt
+                let stored = LogChecksum(buffer.word(offset + 16), buffer.word(offset + 20))
+                let isEnd = buffer.word(offset + 4) != 0
                 var sums: [LogChecksum] = []
                 if isOfRound || firstBad == nil {
                     sums = buffer.withUnsafeBytes { bytes in
@@ -138,22 +111,19 @@ struct LogInspection {
                 }
                 let matches = sums.contains(stored)
                 if let firstBad {
-                    if matches, hasEnd { return (.damaged(frame: firstBad), committed) }
+                    if matches, hasEnd { return (.damaged(frame: firstBad), content) }
                     if matches { hasEnd = isEnd }
                 } else if !matches || !isOfRound {
                     firstBad = frame + place
                     hasEnd = (matches || isOfRound) && isEnd
-                } else if isEnd {
-                    committed = frame + place + 1
+                } else {
+                    pages.append(buffer.word(offset))
+                    if isEnd { (committed, pageCount) = (pages.count, buffer.word(offset + 4)) }
                 }
                 before = matches ? [stored] : sums.prefix(1) + [stored]
             }
             frame += read / size
         }
-    }
-
-    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-        bytes.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
     }
 
     /// Moves a log away that must not be applied.
@@ -192,14 +162,10 @@ struct LogInspection {
 
 /// The checksum of a log: two sums over pairs of words.
 private struct LogChecksum: Equatable {
-    private let isBigEndian: Bool
     private var first: UInt32
     private var second: UInt32
 
-    init(isBigEndian: Bool, _ sums: (UInt32, UInt32) = (0, 0)) {
-        self.isBigEndian = isBigEndian
-        (first, second) = sums
-    }
+    init(_ first: UInt32 = 0, _ second: UInt32 = 0) { (self.first, self.second) = (first, second) }
 
     /// The sum of the next frame: over all of it except its salts and its own checksum.
     func adding(_ bytes: UnsafeRawBufferPointer, frame: Range<Int>) -> LogChecksum {
@@ -216,8 +182,8 @@ private struct LogChecksum: Equatable {
                 bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self),
                 bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
             )
-            first = first &+ (isBigEndian ? one.bigEndian : one.littleEndian) &+ second
-            second = second &+ (isBigEndian ? two.bigEndian : two.littleEndian) &+ first
+            first = first &+ one.littleEndian &+ second
+            second = second &+ two.littleEndian &+ first
         }
     }
 }

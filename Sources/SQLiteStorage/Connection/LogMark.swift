@@ -20,14 +20,11 @@ struct LogMark: Equatable {
     let round: LogRound
     /// The frames of the round whose commits may have been acknowledged.
     let frames: Int
-    /// Frames up to this one may have been copied to the database.
-    let copied: Int
 
-    init(_ kind: Kind, _ round: LogRound, frames: Int = 0, copied: Int = 0) {
+    init(_ kind: Kind, _ round: LogRound, frames: Int = 0) {
         self.kind = kind
         self.round = round
         self.frames = frames
-        self.copied = copied
     }
 
     /// The mark of an open file; nil when it has none.
@@ -47,14 +44,13 @@ struct LogMark: Equatable {
     fileprivate init?(_ mark: cpagechecksums_mark) {
         guard let kind = Kind(rawValue: mark.kind) else { return nil }
         let round = withUnsafeBytes(of: mark.salts) { LogRound($0) }
-        self.init(kind, round, frames: Int(mark.frames), copied: Int(mark.copied))
+        self.init(kind, round, frames: Int(mark.frames))
     }
 
     fileprivate var stored: cpagechecksums_mark {
         var mark = cpagechecksums_mark()
         mark.kind = kind.rawValue
         mark.frames = UInt32(clamping: frames)
-        mark.copied = UInt32(clamping: copied)
         withUnsafeMutableBytes(of: &mark.salts) { round.write(to: $0) }
         return mark
     }
@@ -63,26 +59,18 @@ struct LogMark: Equatable {
 /// The time between two restarts of a log, told by the two salts in its header. A restart adds one to the first salt,
 /// and makes the second at random: <https://www.sqlite.org/fileformat2.html#walformat>.
 struct LogRound: Equatable {
-    private let first: UInt32
-    private let second: UInt32
+    private var salts: UInt64 = 0
 
-    static let none = LogRound(first: 0, second: 0)
+    static let none = LogRound()
 
-    private init(first: UInt32, second: UInt32) {
-        self.first = first
-        self.second = second
-    }
+    private init() {}
 
     /// - Parameter salts: eight bytes, as they are in the file.
-    init(_ salts: UnsafeRawBufferPointer) {
-        first = UInt32(bigEndian: salts.loadUnaligned(fromByteOffset: 0, as: UInt32.self))
-        second = UInt32(bigEndian: salts.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-    }
+    init(_ salts: UnsafeRawBufferPointer) { self.salts = UInt64(bigEndian: salts.loadUnaligned(as: UInt64.self)) }
 
-    func write(to salts: UnsafeMutableRawBufferPointer) {
-        salts.storeBytes(of: first.bigEndian, toByteOffset: 0, as: UInt32.self)
-        salts.storeBytes(of: second.bigEndian, toByteOffset: 4, as: UInt32.self)
-    }
+    func write(to bytes: UnsafeMutableRawBufferPointer) { bytes.storeBytes(of: salts.bigEndian, as: UInt64.self) }
+
+    private var first: UInt32 { UInt32(salts >> 32) }
 
     func isAfter(_ other: LogRound) -> Bool { first == other.first &+ 1 }
 }
@@ -117,18 +105,10 @@ extension SQLiteConnection {
     /// Called after a commit, before it is acknowledged.
     func markCommit() throws(SQLiteError) {
         guard let (round, frames) = lock?.indexedLog else { return }
-        let before = try logMark
-        let isSameRound = before?.round == round && before?.kind != .opening
         // Nothing was written. A closed mark stays: the next commit may begin a round, for which an open one is wrong.
-        if isSameRound, before?.frames == frames { return }
-        try write(LogMark(.open, round, frames: frames, copied: isSameRound ? before?.copied ?? 0 : 0))
-    }
-
-    /// Called before a checkpoint.
-    ///
-    /// - Parameter frames: up to which frame it may copy; nil for all.
-    func expectCopies(upTo frames: Int? = nil) {
-        cpagechecksums_expect_copies(handle, frames.map { UInt32(clamping: $0) } ?? .max)
+        if let before = try logMark, before.kind != .opening, before.round == round, before.frames == frames { return }
+        logPages = frames
+        try write(LogMark(.open, round, frames: frames))
     }
 
     /// Called before commits that are not marked: SQLite may begin a new log, whose salts are random.
@@ -156,9 +136,53 @@ extension SQLiteConnection {
 
     /// Copies all of the log to the database, and leaves nothing in it. False when a reader prevents that.
     func emptyLog() throws(SQLiteError) -> Bool {
-        expectCopies()
         guard try number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else { return false }
         try markEmpty()
         return true
     }
+}
+
+/// The log's file, as a running server watches it. SQLite goes on writing to a log that has lost its name.
+///
+/// The descriptor is the server's own: SQLite's locks are on the index and on the database, so that to close it drops
+/// none of them.
+final class LogFile: Sendable {
+    enum Harm: Equatable {
+        /// It has no name any more, and is gone with the process.
+        case deleted
+        /// The name leads to another file, or to none.
+        case moved
+        /// The end of it is missing.
+        case cut
+    }
+
+    private let path: String
+    private let descriptor: Int32
+    private let identity: FileIdentity
+
+    /// Nil when there is no such file.
+    init?(_ path: String) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        guard let identity = FileIdentity(descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        self.path = path
+        self.identity = identity
+    }
+
+    deinit { close(descriptor) }
+
+    /// - Parameter frames: those that have to be in the log.
+    func harm(frames: Int) -> Harm? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        if status.st_nlink == 0 { return .deleted }
+        let size = frames == 0 ? 0 : LogInspection.headerSize + frames * LogInspection.frameSize
+        return Int(status.st_size) < size ? .cut : nil
+    }
+
+    /// Whether the name leads elsewhere.
+    var hasMoved: Bool { FileIdentity(path) != identity }
 }

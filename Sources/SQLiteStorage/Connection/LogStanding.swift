@@ -23,13 +23,9 @@ struct LogStanding {
     let verdict: Verdict
     /// Whether the log is applied: not one that is missing, or older than a database that has everything.
     let isOfUse: Bool
-    /// Whether slices have copied pages of frames that are lost. SQLite copies no page that has changed since, so the
-    /// database is of no single state then, with or without the rest of the log.
-    let mayBeMixed: Bool
 
     /// - Parameter mark: nil for a file of an older version, and for a copy.
     init(_ mark: LogMark?, _ log: LogInspection) {
-        mayBeMixed = mark?.kind == .open && log.framesOf(mark?.round) < mark?.copied ?? 0
         let found: Verdict =
             switch log.finding {
             case .sound: .sound
@@ -123,17 +119,16 @@ struct LogStanding {
         }
     }
 
-    /// A sentence for the log about commits that are lost; nil when none are.
+    /// A sentence for the log about commits that are lost; nil when none are. Slices may have copied pages of them, and
+    /// SQLite copies no page that has changed since: then the database is of no single state.
     func report(copy: String?) -> String? {
         guard let finding else { return nil }
-        let rest =
-            mayBeMixed
-            ? "The database has pages of some of them: `concierge store check` tells whether it is whole. " : ""
         let place =
             switch verdict {
             case .missing: ""
             default: copy.map { "A copy of the log is \($0). " } ?? "The log could not be copied. "
             }
-        return "\(finding) \(rest)\(place)Entity tags continue above all that may have been given."
+        return "\(finding) The database may have pages of some of them: `concierge store check` tells whether it is "
+            + "whole. \(place)Entity tags continue above all that may have been given."
     }
 }

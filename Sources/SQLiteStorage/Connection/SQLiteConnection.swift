@@ -18,7 +18,7 @@ final class SQLiteConnection {
     let handle: OpaquePointer
     /// The result of SQLite's configuration, which happens once in a process. SQLite works without it.
     private static let configured = csqlite_forgo_memory_statistics()
-    /// The length of the log after the last commit, in pages; see ``countLogPages()``.
+    /// The length of the log after the last commit, in pages; see ``markCommit()``.
     var logPages = 0
     /// The lock's file has to be closed after the connection, so the connection keeps the lock; see ``LockedFile``.
     let lock: FileLock?
@@ -131,18 +131,6 @@ final class SQLiteConnection {
         guard result == SQLITE_OK else { throw SQLiteError(code: result, doing: "syncing the log") }
     }
 
-    /// Keeps ``logPages`` up to date from now on, and turns SQLite's automatic checkpoints off.
-    func countLogPages() {
-        sqlite3_wal_hook(
-            handle,
-            { connection, _, _, pages in
-                guard let connection else { return SQLITE_OK }
-                // SQLite calls this within a commit of the connection, so the connection still exists.
-                Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().logPages = Int(pages)
-                return SQLITE_OK
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
     // MARK: Page checksums (see CPageChecksums.h)
 
     /// Whether the pages of the file have checksums. A file that was made without them has none until it is rewritten.
@@ -160,9 +148,6 @@ final class SQLiteConnection {
         // SQLITE_READONLY: the database keeps the pages that it has.
         guard code == SQLITE_OK || code == SQLITE_READONLY else { throw error(code, doing: "reserving bytes of pages") }
     }
-
-    /// Gives every page of a copy a checksum, in whatever order the pages are written.
-    func expectPageChecksums(pageSize: Int) { cpagechecksums_expect(handle, UInt32(pageSize)) }
 
     /// Whether a page that fails its checksum is an error from now on. Otherwise the rows on it are shown that match
     /// their own checksums.

@@ -1,3 +1,4 @@
+import CPageChecksums
 import Storage
 
 /// The tables of the database file.
@@ -5,18 +6,16 @@ enum SQLiteSchema {
     /// "Cncr": tells our files from other databases (PRAGMA application_id).
     static let applicationID: Int64 = 0x436E_6372
 
-    /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before
-    /// (``OlderTables``).
+    /// PRAGMA user_version: the first that was released. A change of the tables is a higher version, and a way to it
+    /// from the versions before.
     static let version: Int64 = 7
 
-    /// From this version on rows are as they are now; later versions have more tables.
-    static let firstWithRows = 4
+    /// The bytes of a page: SQLite's default, which no program of ours changes.
+    static let pageSize = Int(CPAGECHECKSUMS_PAGE)
 
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
 
-    /// Version 6 had no tables for replays. Version 5 was the same, but its programs cannot read sealed rows. Version 4
-    /// had no table for tasks.
     private static let tasks = """
         CREATE TABLE tasks (                         -- work that journeys wait for: see StoredTask
             session    INTEGER NOT NULL,             -- the key of the session
@@ -42,13 +41,13 @@ enum SQLiteSchema {
     private static let sessionsByUser =
         "CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;"
     private static let facts = """
-        CREATE TABLE IF NOT EXISTS facts (           -- see StoreFacts
+        CREATE TABLE facts (                         -- see StoreFacts
             name       TEXT    NOT NULL PRIMARY KEY,
             value      INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
     private static let flows = """
-        CREATE TABLE IF NOT EXISTS flows (           -- the versions of flows that journeys have ever used
+        CREATE TABLE flows (                         -- the versions of flows that journeys have ever used
             flow       TEXT    NOT NULL,
             version    INTEGER NOT NULL,
             states     TEXT    NOT NULL,             -- the ids of its states then, sorted, each followed by a blank
@@ -57,7 +56,7 @@ enum SQLiteSchema {
         """
 
     /// Everything that follows from the table `sessions`, or may be lost: what is damaged of it is made anew
-    /// (``DerivedTables``). Tables come before their indexes.
+    /// (``DerivedObject``). Tables come before their indexes.
     ///
     /// To count rows, `count(*)`, SQLite may read another index than the one that is named.
     static let derived =
@@ -74,7 +73,6 @@ enum SQLiteSchema {
                 probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
         ] + ReplayTable.derived
 
-    /// `facts` and `flows` are as they were in version 2.
     static let tables = """
         CREATE TABLE sessions (
             key        INTEGER PRIMARY KEY,          -- the first half of the id, in the order of ids
@@ -92,36 +90,39 @@ enum SQLiteSchema {
         ) STRICT;
         \(facts)
         \(flows)
-        INSERT OR IGNORE INTO facts             -- a file of version 1 does not name the flows of its journeys
-            SELECT 'flows_known', count(*) = 0 FROM sqlite_schema WHERE name = 'older_sessions';
+        INSERT INTO facts VALUES ('flows_known', 1);
         \(tasks)
         \(ReplayTable.sql)
         """
 
-    /// The version of the tables of a database; nil when it is empty.
+    /// Whether a database has the tables; false when it is empty.
     ///
-    /// - Throws: ``StoreOpeningError`` for a database of another program or of a newer version of this one,
+    /// - Throws: ``StoreOpeningError`` for a database of another program or of another version of this one,
     ///   `SQLiteError`.
-    static func version(of connection: SQLiteConnection, _ path: String) throws -> Int? {
+    static func isThere(in connection: SQLiteConnection, _ path: String) throws -> Bool {
         guard try connection.number("PRAGMA application_id") == applicationID else {
             guard try connection.number("SELECT count(*) FROM sqlite_schema") == 0 else {
                 throw StoreOpeningError.foreign(path)
             }
-            return nil
+            return false
         }
-        let found = try connection.number("PRAGMA user_version") ?? 0
-        guard found <= version else {
-            throw StoreOpeningError.newer(path, version: Int(found), known: Int(version))
+        try check(version: try connection.number("PRAGMA user_version") ?? 0, path)
+        guard try connection.number("PRAGMA page_size") == Int64(pageSize) else {
+            throw StoreOpeningError.unusable(path, reason: "another program has changed the size of its pages")
         }
-        return Int(found)
+        return true
     }
 
-    /// Makes the tables when there are none, and sets older ones aside. A file with the current tables is not written
-    /// to.
+    static func check(version found: Int64, _ path: String) throws(StoreOpeningError) {
+        guard found == version else {
+            throw .otherVersion(path, version: Int(found), known: Int(version))
+        }
+    }
+
+    /// Makes the tables when there are none. A file that has them is not written to.
     ///
-    /// - Parameter lost: how many frames the log has lost, which is reported later.
-    /// - Throws: as ``version(of:_:)``.
-    static func prepare(_ connection: SQLiteConnection, path: String, lost: Int = 0) throws {
+    /// - Throws: as ``isThere(in:_:)``.
+    static func prepare(_ connection: SQLiteConnection, path: String) throws {
         // SQLite heeds both only before the first page exists. In any other file PRAGMA auto_vacuum would write, and
         // sync, for nothing: only VACUUM changes that, which runs in no transaction and takes as long as the file is
         // large.
@@ -129,19 +130,10 @@ enum SQLiteSchema {
             try connection.reservePageChecksums()
             try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         }
-        let found = try version(of: connection, path)
-        guard found != Int(version) else { return }
-        // The log may be of a former run, or a new one.
-        if found != nil { try connection.markOpening(lost: lost) }
+        guard try !isThere(in: connection, path) else { return }
         try connection.transaction { () throws(SQLiteError) in
-            if let found, found >= 4 {
-                if found == 4 { try connection.execute(tasks) }
-                try connection.execute(ReplayTable.sql)
-            } else {
-                if found != nil { try connection.execute(OlderTables.setAside) }
-                try connection.execute(tables)
-            }
-            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+            try connection.execute(
+                "\(tables) PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import CPageChecksums
 import CSQLite
 
 /// A copy of a database in one state of it, made while a server may go on writing.
@@ -12,27 +13,23 @@ package struct StoreBackup {
     /// - Parameter replaces: whether to replace an existing file. The store itself is never replaced.
     /// - Throws: ``StoreOpeningError``, ``StoreDraftError``.
     package init(of path: String, to target: String, replaces: Bool) throws {
-        let source = try StoreFile(path, isCurrent: false)
+        let source = try StoreFile(path)
         let draft = try StoreDraft(of: target, from: path, replaces: replaces)
-        let pageSize: Int
         do throws(SQLiteError) {
-            pageSize = Int(try source.connection.number("PRAGMA page_size") ?? 0)
             let copy = try SQLiteConnection(draft.path, .write)
             // After an interruption the copy begins anew: there is nothing to undo, and one sync at the end is enough.
             try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-            if try source.connection.hasPageChecksums { copy.expectPageChecksums(pageSize: pageSize) }
+            if try source.connection.hasPageChecksums { cpagechecksums_expect(copy.handle) }
             pages = try Self.copy(source.connection, to: copy)
             // A server that starts on this copy has lost all writes since.
-            if source.version == SQLiteSchema.version {
-                try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1), ('bytes_known', 0)")
-                // A copy has no log, and none that is found beside it belongs to it.
-                try copy.write(LogMark(.closed, .none))
-            }
+            try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1), ('bytes_known', 0)")
+            // A copy has no log, and none that is found beside it belongs to it.
+            try copy.write(LogMark(.closed, .none))
         } catch {
             throw StoreDraftError.failed(target, reason: error.description)
         }
         // They got new checksums when they were written.
-        for page in source.connection.takeDamagedPages() { try draft.markDamaged(page, pageSize: pageSize) }
+        for page in source.connection.takeDamagedPages() { try draft.markDamaged(page) }
         bytes = StoreFile.size(of: draft.path)
         try draft.publish()
     }

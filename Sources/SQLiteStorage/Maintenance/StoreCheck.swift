@@ -1,4 +1,3 @@
-import CSQLite
 import Sessions
 import Storage
 
@@ -25,7 +24,7 @@ package struct StoreCheck {
     package static func run(
         _ path: String, keys: DocumentKeys? = nil, tell: @escaping (String) -> Void
     ) throws -> StoreCheck {
-        if let keys { try UsedKeys.check(try StoreFile(path, isCurrent: true).connection, path, against: keys) }
+        if let keys { try UsedKeys.check(try StoreFile(path).connection, path, against: keys) }
         var check = StoreCheck(keys: keys, tell: tell)
         try StoreFile.read(path) { (file) throws(SQLiteError) in
             let connection = file.connection

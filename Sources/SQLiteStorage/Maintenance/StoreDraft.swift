@@ -1,3 +1,4 @@
+import CPageChecksums
 import Glibc
 
 /// A new database under another name, until it is whole. A command uses the file that an interrupted one has left.
@@ -28,8 +29,8 @@ final class StoreDraft {
     deinit { close(descriptor) }
 
     /// Makes a page fail its checksum, as it does in the source: otherwise what it hides would be gone without a word.
-    func markDamaged(_ page: UInt32, pageSize: Int) throws(StoreDraftError) {
-        let place = off_t(page) * off_t(pageSize) - 4
+    func markDamaged(_ page: UInt32) throws(StoreDraftError) {
+        let place = off_t(page) * off_t(SQLiteSchema.pageSize) - 4
         var sum: UInt32 = 0
         guard pread(descriptor, &sum, 4, place) == 4 else { throw .failed(target, reason: Self.reason(path)) }
         // 0 would stand for a page without a checksum.
@@ -44,11 +45,11 @@ final class StoreDraft {
             for ending in ["-wal", "-shm"] { unlink(target + ending) }
             guard rename(path, target) == 0 else { throw .failed(target, reason: Self.reason(target)) }
         } else {
-            // Unlike a rename, a link never replaces a file that has appeared meanwhile.
-            guard link(path, target) == 0 else {
+            // Another file may have appeared meanwhile.
+            errno = cpagechecksums_rename_new(path, target)
+            guard errno == 0 else {
                 throw errno == EEXIST ? .exists(target) : .failed(target, reason: Self.reason(target))
             }
-            unlink(path)
         }
         let directory = StorePlace.directory(of: target)
         guard StorePlace.sync(directory) else { throw .failed(target, reason: Self.reason(directory)) }

@@ -8,34 +8,24 @@ import Storage
 /// (the "WAL-reset" bug); a connection that only reads never checkpoints, not even when it is the last to close.
 struct StoreFile {
     let connection: SQLiteConnection
-    /// The version of the tables.
-    let version: Int
     /// The log beside the database, compared with what the database says of it.
     let log: LogStanding
 
-    /// - Parameter isCurrent: whether the tables must be those of this program's version.
     /// - Throws: ``StoreOpeningError``.
-    init(_ path: String, isCurrent: Bool) throws {
+    init(_ path: String) throws {
         guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
         if let problem = StorePlace(path).problemOfKind { throw problem }
         if let problem = StorePlace(path).problemOfSize { throw problem }
         do {
             connection = try SQLiteConnection(path, .read)
             log = try Self.standing(of: connection, path)
-            guard let found = try SQLiteSchema.version(of: connection, path) else {
-                throw StoreOpeningError.unfinished(path)
-            }
-            version = found
+            guard try SQLiteSchema.isThere(in: connection, path) else { throw StoreOpeningError.unfinished(path) }
         } catch let error as SQLiteError {
             // Only the first transaction of a new file has a journal of that kind, and a connection that only reads
             // cannot undo it.
             let isUnfinished = error.primaryCode == SQLITE_READONLY || access(path + "-journal", F_OK) == 0
             throw isUnfinished
                 ? StoreOpeningError.unfinished(path) : .unusable(path, reason: error.description)
-        }
-        let known = Int(SQLiteSchema.version)
-        guard version == known || !isCurrent else {
-            throw StoreOpeningError.older(path, version: version, known: known)
         }
     }
 
@@ -44,15 +34,14 @@ struct StoreFile {
 
     /// - Throws: ``StoreOpeningError/foreignLog(_:)``.
     private static func standing(of connection: SQLiteConnection, _ path: String) throws -> LogStanding {
-        let pageSize = Int(try connection.number("PRAGMA page_size") ?? 0)
         var mark = try connection.freshLogMark
-        var standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
+        var standing = LogStanding(mark, try LogInspection(of: path))
         for _ in 0..<Self.mostAttempts where standing.verdict != .sound {
             // A running server may have begun a new round meanwhile.
             let now = try connection.freshLogMark
             if now?.round == mark?.round, now?.kind == mark?.kind { break }
             mark = now
-            standing = LogStanding(mark, try LogInspection(of: path, pageSize: pageSize))
+            standing = LogStanding(mark, try LogInspection(of: path))
         }
         guard standing.verdict != .foreign, standing.verdict != .former else {
             throw StoreOpeningError.foreignLog(path)
@@ -66,7 +55,7 @@ struct StoreFile {
     static func read<Result>(
         _ path: String, _ body: (StoreFile) throws(SQLiteError) -> Result
     ) throws -> Result {
-        let file = try StoreFile(path, isCurrent: true)
+        let file = try StoreFile(path)
         do throws(SQLiteError) {
             try file.connection.execute("BEGIN")
             defer { try? file.connection.execute("ROLLBACK") }

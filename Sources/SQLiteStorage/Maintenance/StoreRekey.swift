@@ -1,4 +1,3 @@
-import CSQLite
 import Glibc
 import Sessions
 import Storage
@@ -26,7 +25,7 @@ package struct StoreRekey {
         _ path: String, keys: DocumentKeys, batch: Int = 500, tell: @escaping @Sendable (String) -> Void,
         step: () throws -> Void = {}
     ) throws {
-        let log = try StoreFile(path, isCurrent: true).log
+        let log = try StoreFile(path).log
         let lock = try FileLock(on: path, makesFile: false)
         defer { lock.release() }
         try log.require(path)

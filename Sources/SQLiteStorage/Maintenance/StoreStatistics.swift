@@ -12,13 +12,13 @@ package struct StoreStatistics: Sendable {
 
     package let fileBytes: Int
     package let logBytes: Int
-    package let pageBytes: Int
+    package var pageBytes: Int { SQLiteSchema.pageSize }
     package let pages: Int
     package let freePages: Int
     /// Whether free pages can be given back while a server uses the file.
     package let isIncremental: Bool
     package let hasPageChecksums: Bool
-    package let schemaVersion: Int
+    package var schemaVersion: Int { Int(SQLiteSchema.version) }
     package let sessions: Int
     /// The sessions with a user.
     package let sessionsOfUsers: Int
@@ -44,8 +44,6 @@ package struct StoreStatistics: Sendable {
         func number(_ sql: String) throws(SQLiteError) -> Int { Int(try connection.number(sql) ?? 0) }
         fileBytes = StoreFile.size(of: path)
         logBytes = StoreFile.size(of: path + "-wal")
-        schemaVersion = file.version
-        pageBytes = try number("PRAGMA page_size")
         pages = try number("PRAGMA page_count")
         freePages = try connection.freePages
         isIncremental = try connection.isIncremental

@@ -11,7 +11,7 @@ package struct StoreVacuum {
     /// - Throws: ``StoreOpeningError``; ``StoreOpeningError/inUse(_:)`` when a server uses the file: then only the
     ///   server may write to it, and has to be asked.
     package init(_ path: String) throws {
-        let log = try StoreFile(path, isCurrent: false).log
+        let log = try StoreFile(path).log
         let lock = try FileLock(on: path, makesFile: false)
         defer { lock.release() }
         try log.require(path)
@@ -40,8 +40,7 @@ extension SQLiteConnection {
     /// Whether the file has pages that nothing refers to any more; see ``StoreFacts/Name/leaked``.
     var hasLeakedPages: Bool {
         get throws(SQLiteError) {
-            guard try number("SELECT count(*) FROM sqlite_schema WHERE name = 'facts'") == 1 else { return false }
-            return try number("SELECT value FROM facts WHERE name = '\(StoreFacts.Name.leaked)'") == 1
+            try number("SELECT value FROM facts WHERE name = '\(StoreFacts.Name.leaked)'") == 1
         }
     }
 

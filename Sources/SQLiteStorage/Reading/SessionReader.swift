@@ -1,4 +1,3 @@
-import CSQLite
 import Sessions
 import Storage
 
@@ -12,8 +11,10 @@ struct SessionReader {
     private let keys: DocumentKeys?
     private let selectSession: SQLiteStatement
     private let pieces: PieceReader
-    private let tasks: TaskReader
-    private let replays: ReplayReader
+    /// For ``strictly(_:)``.
+    let tasks: TaskReader
+    /// For ``strictly(_:)``.
+    let replays: ReplayReader
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectUses: SQLiteStatement
@@ -45,49 +46,36 @@ struct SessionReader {
     }
 
     private func session(key: Int64, only service: String? = nil) throws(SQLiteError) -> StoredSession? {
-        if let found = try row(key: key, only: service) { return found }
+        if let found = try row(key: key, only: service).session { return found }
         guard damage.damage.pages > 0 else { return nil }
         // Pages that are in memory were compared with their checksums when they were read. So they are read again, to
         // see whether a damaged one is on the way to the session.
         connection.forgetPages()
-        var damagedPages = 0
-        if let found = try row(key: key, only: service, &damagedPages) { return found }
-        guard damagedPages == 0 else { throw .damage(doing: "looking for a session") }
-        return nil
+        let again = try row(key: key, only: service)
+        if again.session == nil, again.damagedPages > 0 { throw .damage(doing: "looking for a session") }
+        return again.session
     }
 
-    private func row(key: Int64, only service: String?) throws(SQLiteError) -> StoredSession? {
-        var damagedPages = 0
-        return try row(key: key, only: service, &damagedPages)
-    }
-
-    /// - Parameter damagedPages: gets the number of damaged pages that were read.
     private func row(
-        key: Int64, only service: String?, _ damagedPages: inout Int
-    ) throws(SQLiteError) -> StoredSession? {
+        key: Int64, only service: String?
+    ) throws(SQLiteError) -> (session: StoredSession?, damagedPages: Int) {
         let found: (session: StoredSession?, damaged: Int)?
         do throws(SQLiteError) {
             try selectSession.bind(1, key)
             defer { selectSession.reset() }
             found = try selectSession.step() ? try session(on: selectSession, only: service) : nil
-            damagedPages = noteDamagedPages()
         } catch  where error.isDamage {
-            damagedPages = noteDamagedPages()
             // SQLite may notice what no checksum tells.
-            if damagedPages == 0 { damage.note("A session cannot be read: \(error).") }
+            if noteDamagedPages() == 0 { damage.note("A session cannot be read: \(error).") }
             throw error
         }
-        guard let found else { return nil }
-        guard let session = found.session else { throw .damage(doing: "reading the session with the key \(key)") }
-        return session
+        let damagedPages = noteDamagedPages()
+        if let found, found.session == nil { throw .damage(doing: "reading the session with the key \(key)") }
+        return (found?.session, damagedPages)
     }
 
     /// Nil when the file does not name the flows of all its journeys.
     func usedFlows() throws(SQLiteError) -> [UsedFlow]? {
-        try strictly { () throws(SQLiteError) in try storedFlows() }
-    }
-
-    private func storedFlows() throws(SQLiteError) -> [UsedFlow]? {
         guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
         let rows = try connection.prepare("SELECT flow, version, states FROM flows")
         var flows: [UsedFlow] = []
@@ -97,16 +85,15 @@ struct SessionReader {
         return flows
     }
 
-    /// Reads each session by itself, so that a damaged one hides no other. See ``SessionStore/sessions(ofUser:)``.
+    /// Finds them strictly, and reads each session by itself, so that a damaged one hides no other. See ``SessionStore/sessions(ofUser:)``.
     ///
     /// - Throws: ``SQLiteError/isDamage`` when the index of users is damaged.
     func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
         var keys: [Int64] = []
-        try strictly { () throws(SQLiteError) in
-            try selectUser.bind(1, userID)
-            defer { selectUser.reset() }
-            while try selectUser.step() { keys.append(selectUser.int64(0)) }
-        }
+        try selectUser.bind(1, userID)
+        defer { selectUser.reset() }
+        while try selectUser.step() { keys.append(selectUser.int64(0)) }
+        connection.refuseDamagedPages(false)
         var found: [StoredSession] = []
         for key in keys {
             do throws(SQLiteError) {
@@ -118,25 +105,8 @@ struct SessionReader {
         return found
     }
 
-    /// See ``SessionStore/overdueTasks(now:limit:)``.
-    func overdueTasks(now: Int64, limit: Int) throws(SQLiteError) -> [StoredTask] {
-        try strictly { () throws(SQLiteError) in try tasks.overdue(now: now, limit: limit) }
-    }
-
-    func tasks(_ query: TaskQuery) throws(SQLiteError) -> [StoredTask] {
-        try strictly { () throws(SQLiteError) in try tasks.page(query) }
-    }
-
-    func response(_ id: ShortDigest, of session: SessionID) throws(SQLiteError) -> [UInt8]? {
-        try strictly { () throws(SQLiteError) in try replays.response(id, of: session) }
-    }
-
-    func loneReplay(_ id: ShortDigest, now: Int64) throws(SQLiteError) -> LoneReplay? {
-        try strictly { () throws(SQLiteError) in try replays.loneReplay(id, now: now) }
-    }
-
     /// Reads what can be made anew (``DerivedObject``): a damaged page, which may hide rows, is an error.
-    private func strictly<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
+    func strictly<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         connection.refuseDamagedPages()
         defer {
             connection.refuseDamagedPages(false)

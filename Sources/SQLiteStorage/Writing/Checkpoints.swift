@@ -21,8 +21,6 @@ final class Checkpoints {
     /// While it stands on a row, its connection keeps a snapshot.
     private let snapshot: SQLiteStatement
     private var hasSnapshot = false
-    /// The length of the log that the snapshot is of.
-    private var snapshotEnd = 0
     /// The length of the log at the last slice.
     private var lastSlice = 0
 
@@ -36,7 +34,7 @@ final class Checkpoints {
         self.connection = connection
         self.writeback = writeback
         snapshot = try reader.prepare("SELECT 1 FROM sqlite_schema")
-        connection.countLogPages()
+        try connection.execute("PRAGMA wal_autocheckpoint = 0")
     }
 
     /// Copies a slice when there is enough for one. Called after each group.
@@ -47,7 +45,6 @@ final class Checkpoints {
         if !hasSnapshot { try renewSnapshot() }
         guard length - lastSlice >= Self.slice else { return }
         if length < Self.longestLog {
-            connection.expectCopies(upTo: snapshotEnd)
             try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
             try renewSnapshot()
             lastSlice = length
@@ -69,7 +66,6 @@ final class Checkpoints {
         sqlite3_busy_timeout(connection.handle, 2)
         defer { sqlite3_busy_timeout(connection.handle, SQLiteConnection.busyTimeout) }
         let mode = truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART
-        connection.expectCopies()
         let isDone = try checkpoint(mode)
         if isDone { connection.logPages = 0 }
         lastSlice = connection.logPages
@@ -81,7 +77,6 @@ final class Checkpoints {
     private func renewSnapshot() throws(SQLiteError) {
         snapshot.reset()
         hasSnapshot = try snapshot.step()
-        snapshotEnd = connection.logPages
     }
 
     /// False when a reader or a full disk prevented it.
@@ -106,7 +101,7 @@ final class Writeback: Sendable {
 
     init(of file: FileLock) throws(StoreOpeningError) {
         let isStarted = DetachedThread.start("store writeback") { [queue] in
-            while let requests = queue.take(atMost: .max, before: nil), !requests.isEmpty {
+            while let requests = queue.take(atMost: .max), !requests.isEmpty {
                 cpagechecksums_start_writeback(file.descriptor)
                 usleep(Self.pause)
             }

@@ -15,7 +15,6 @@ import Glibc
 final class FileRoom {
     private let connection: SQLiteConnection
     private let pageCount: SQLiteStatement
-    private let pageSize: Int64
     /// Up to here the file is known to have its blocks.
     private var allocated: Int64 = 0
     /// Whether the disk is full: then the store accepts only writes that make room.
@@ -31,14 +30,13 @@ final class FileRoom {
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
         pageCount = try connection.prepare("PRAGMA page_count")
-        pageSize = try connection.number("PRAGMA page_size") ?? 0
     }
 
     /// Called before a transaction is committed. Costs next to nothing for a transaction that made no page.
     func reserve() throws(SQLiteError) {
         defer { pageCount.reset() }
         guard !isLow, let file = connection.lock?.descriptor, try pageCount.step() else { return }
-        let wanted = pageCount.int64(0) * pageSize + Int64(CPAGECHECKSUMS_SPARE)
+        let wanted = pageCount.int64(0) * Int64(SQLiteSchema.pageSize) + Int64(CPAGECHECKSUMS_SPARE)
         guard wanted > allocated else {
             // May be less than before: a checkpoint truncates the file.
             allocated = wanted
@@ -69,15 +67,12 @@ final class FileRoom {
 
     /// Truncates a database behind its last page.
     static func releaseSpare(of file: Int32) {
-        // Page size and number of pages: https://www.sqlite.org/fileformat2.html#the_database_header
-        var header = [UInt8](repeating: 0, count: 32)
-        guard pread(file, &header, header.count, 0) == header.count else { return }
-        let size = Int(header[16]) << 8 | Int(header[17])
-        let pages = header[28..<32].reduce(0) { $0 << 8 | Int($1) }
-        var status = stat()
-        guard size >= 512, pages > 0, fstat(file, &status) == 0 else { return }
+        var (bytes, status) = ([UInt8](repeating: 0, count: DatabaseHeader.size), stat())
+        guard pread(file, &bytes, bytes.count, 0) == bytes.count, let header = DatabaseHeader(bytes),
+            header.pageCount > 0, fstat(file, &status) == 0
+        else { return }
         // Pages that are only in the log lie behind those that the header counts.
-        let end = max(Int(status.st_size) - Int(CPAGECHECKSUMS_SPARE), pages * size)
+        let end = max(Int(status.st_size) - Int(CPAGECHECKSUMS_SPARE), Int(header.pageCount) * SQLiteSchema.pageSize)
         if end < Int(status.st_size) { ftruncate(file, off_t(end)) }
     }
 

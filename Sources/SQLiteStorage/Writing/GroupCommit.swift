@@ -47,10 +47,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// A job that writes nothing: it shows whether a transaction is possible.
-    private final class Probe: WriteJob {
-        func apply(to writer: SessionWriter) {}
-        func finish(_ error: SQLiteError?) {}
-    }
+    private static var probe: any WriteJob { Write<Void>({ _ in }, then: { _ in }) }
 
     /// - Parameters:
     ///   - report: is called with a sentence when the file fails.
@@ -66,7 +63,7 @@ final class GroupCommit: @unchecked Sendable {
         current = try open()
         // A full disk, or a lock of another program, is seen when something is written.
         do throws(SQLiteError) { try checkEnds() } catch {}
-        watchLog()
+        log = LogFile(lock.logPath)
     }
 
     /// Why the last transaction failed, or that the file has moved; nil when neither. A full disk does not count:
@@ -79,7 +76,7 @@ final class GroupCommit: @unchecked Sendable {
             defer { failure?.isProbed = true }
             return (failure?.sentence, failure?.isProbed == false)
         }
-        if isNew { append(Probe()) }
+        if isNew { append(Self.probe) }
         return sentence ?? broken.withLock(\.self) ?? (lock.hasMoved ? Self.moved : nil)
     }
 
@@ -87,7 +84,7 @@ final class GroupCommit: @unchecked Sendable {
         "The database was moved, replaced or deleted while the server uses it. The server writes to the file that it "
         + "opened; to a deleted file it writes nothing."
 
-    /// The number of transactions.
+    /// The number of transactions. Jobs that waited together share one.
     var groups: Int { committedGroups.load(ordering: .relaxed) }
 
     func append(_ job: any WriteJob) {
@@ -171,7 +168,7 @@ final class GroupCommit: @unchecked Sendable {
         if let lastMending, lastMending.pages == pages, lastMending.time + .seconds(60) > .now { return }
         lastMending = (.now, pages)
         do throws(SQLiteError) {
-            for name in try writer.mend() { report("\(name) was damaged, and has been made anew.") }
+            for name in try writer.mend() { report(SessionWriter.report(made: name)) }
             lastMending?.pages = writer.damage.damage.pages
         } catch {
             current = nil
@@ -227,10 +224,6 @@ final class GroupCommit: @unchecked Sendable {
             writer.room.isCheckpointDue = false
             // Before the jobs are finished, so that their callers find the file as short as they made it.
             do throws(SQLiteError) { try checkpoints.restartLog() } catch { note(error) }
-        }
-        if writer.mending.isDue {
-            writer.mending.isDue = false
-            do throws(SQLiteError) { try mend() } catch { note(error) }
         }
         for job in jobs { job.finish(nil) }
     }
@@ -294,7 +287,7 @@ final class GroupCommit: @unchecked Sendable {
             throw SQLiteError(code: SQLITE_BUSY, doing: "copying the log to the database after an error")
         }
         current = fresh
-        watchLog()
+        log = LogFile(lock.logPath)
         syncDue = nil
         return fresh
     }
@@ -312,12 +305,6 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     // MARK: The log's file
-
-    private func watchLog() {
-        guard let connection = current?.writer.connection else { return }
-        let pageSize = (try? connection.number("PRAGMA page_size")) ?? 0
-        log = LogFile(lock.logPath, pageSize: Int(pageSize))
-    }
 
     /// Called before each group, which would be gone with a log that has no name.
     ///
@@ -363,7 +350,7 @@ final class GroupCommit: @unchecked Sendable {
                 do throws(SQLiteError) { try connection.syncLog() } catch { note(error) }
             } else {
                 // To open the file anew copies to the database what could not be synced.
-                commit([Probe()])
+                commit([Self.probe])
             }
         }
         // After an error this thread tries again, also without a job.

@@ -13,7 +13,6 @@ struct SessionWriter {
     private let mostBytes: Int
     let documents: DocumentTable
     let tasks: TaskTable
-    let mending = MendingRequest()
     let replays: ReplayTable
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
@@ -109,7 +108,7 @@ struct SessionWriter {
         return .full(of: DocumentBytes(stored: bytes, allowed: mostBytes))
     }
 
-    /// Adds up the bytes of all sessions, unless the file knows their sum: it is of an older version, or had damage.
+    /// Adds up the bytes of all sessions, unless the file knows their sum: a backup does not, nor a file that had damage.
     func countBytes() throws(SQLiteError) {
         guard facts[.bytesKnown] == 0 else { return }
         let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")

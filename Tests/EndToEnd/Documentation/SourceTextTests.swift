@@ -109,9 +109,7 @@ struct SourceTextTests {
 
     // MARK: Documents
 
-    private static func documents() throws -> [String] {
-        try files(below: "", ending: ".md").filter { !$0.hasPrefix("Tests/StorageTests/Fixtures") }
-    }
+    private static func documents() throws -> [String] { try files(below: "", ending: ".md") }
 
     @Test("links between documents lead to files and headings that exist")
     func links() throws {

@@ -3,7 +3,9 @@ import Storage
 
 /// Copies the rows of a damaged database to the tables of a new one.
 final class RescuedRows {
-    let report: MissingReport
+    /// How many sentences say what is missing.
+    private(set) var missing = 0
+    private let tellCaller: (String) -> Void
     /// The rows of the table `facts`.
     private(set) var facts: [String: Int64] = [:]
     /// The names of tables of which rows may be missing.
@@ -24,7 +26,7 @@ final class RescuedRows {
         self.pages = pages
         self.path = path
         self.connection = connection
-        report = MissingReport(tell)
+        tellCaller = tell
         cells = CellReader(pages: pages)
         tables = [.schema] + (try RepairedTable.all(connection))
         finder = PageFinder(pages, tables: tables)
@@ -44,9 +46,14 @@ final class RescuedRows {
             """)
     }
 
+    func report(_ sentence: String) {
+        missing += 1
+        tellCaller(sentence)
+    }
+
     /// - Throws: ``StoreOpeningError``, `SQLiteError`.
     func copyAll() throws {
-        if let finding = pages.log.standing.finding { report.add(finding) }
+        if let finding = pages.standing.finding { report(finding) }
         let roots = try roots()
         guard !roots.isEmpty else {
             throw StoreOpeningError.unusable(path, reason: "no table of a store can be found in it")
@@ -74,17 +81,14 @@ final class RescuedRows {
                 roots[name] = root
             }
         }
-        guard roots["older_sessions"] == nil else {
-            throw StoreOpeningError.older(path, version: 3, known: Int(SQLiteSchema.version))
-        }
         guard !finder.lost.isEmpty else { return roots }
         for table in tables.dropFirst() where roots[table.name] == nil { roots[table.name] = finder.root(of: table) }
         for root in finder.lostRoots where !roots.values.contains(root) {
-            report.add("page \(root), the root of a table or of an index, cannot be read: what it leads to is missing")
+            report("page \(root), the root of a table or of an index, cannot be read: what it leads to is missing")
         }
         if roots["facts"] == nil {
             damaged.insert("facts")
-            report.add("the table facts cannot be found: how many sessions are missing is not known")
+            report("the table facts cannot be found: how many sessions are missing is not known")
         }
         return roots
     }
@@ -98,13 +102,13 @@ final class RescuedRows {
         switch table.name {
         case "sessions":
             guard !isEverySessionThere else { break }
-            report.add("\(place): its sessions are missing, except for those that match a checksum of their own")
+            report("\(place): its sessions are missing, except for those that match a checksum of their own")
         // Each document that lacks a piece is told by its name.
         case "documents": break
-        case "facts": report.add("\(place): the numbers of the store are made anew, and revisions continue far above")
-        case "flows": report.add("\(place): the server makes it anew from its journeys")
-        case "tasks": report.add("\(place): the server makes the tasks on it anew from their journeys")
-        default: report.add("\(place): the rows on it are missing")
+        case "facts": report("\(place): the numbers of the store are made anew, and revisions continue far above")
+        case "flows": report("\(place): the server makes it anew from its journeys")
+        case "tasks": report("\(place): the server makes the tasks on it anew from their journeys")
+        default: report("\(place): the rows on it are missing")
         }
     }
 
@@ -171,7 +175,7 @@ final class RescuedRows {
 
     /// Tells of a row on a sound page that cannot be read.
     private func tell(_ cell: Cell?, on page: UInt32, of table: RepairedTable) {
-        guard let cell else { return report.add("a row on page \(page) of the table \(table.name) cannot be read") }
+        guard let cell else { return report("a row on page \(page) of the table \(table.name) cannot be read") }
         let reason =
             cell.missing.map { "page \($0), on which its row continues, cannot be read" }
             ?? "the row does not match its checksum"
@@ -179,9 +183,9 @@ final class RescuedRows {
         case "sessions":
             let low = Record(cell.payload, isCut: cell.missing != nil)?.blob(6)?.dropFirst().prefix(8)
             let id = low.map { SessionID(key: cell.key, low: $0.reduce(0) { $0 << 8 | UInt64($1) }) }
-            report.add("\(id.map { "\($0)" } ?? "the session with the key \(cell.key)") is missing: \(reason)")
+            report("\(id.map { "\($0)" } ?? "the session with the key \(cell.key)") is missing: \(reason)")
         case "documents": break
-        default: report.add("a row of the table \(table.name) is missing: \(reason)")
+        default: report("a row of the table \(table.name) is missing: \(reason)")
         }
     }
 }
