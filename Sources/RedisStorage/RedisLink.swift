@@ -1,5 +1,6 @@
 import CHiredis
 import Glibc
+import Storage
 
 /// Why there is no connection to Redis, in a sentence.
 struct RedisFailure: Error, Sendable {
@@ -220,5 +221,29 @@ final class RedisLink {
     static func wait(_ places: inout [pollfd], until deadline: ContinuousClock.Instant) -> Bool {
         let rest = (deadline - .now) / .milliseconds(1)
         return poll(&places, nfds_t(places.count), Int32(max(0, min(rest.rounded(.up), 60_000)))) > 0
+    }
+}
+
+/// Wakes a thread that waits in `poll`, alone or with a socket.
+final class RedisSignal: Sendable {
+    /// An eventfd (`eventfd(2)`).
+    let descriptor: Int32
+
+    /// - Throws: ``StoreOpeningError/noThread``.
+    init() throws(StoreOpeningError) {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw .noThread }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func raise() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    func wait(until deadline: ContinuousClock.Instant) {
+        var places = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        if RedisLink.wait(&places, until: deadline) { RedisLink.reset(descriptor) }
     }
 }
