@@ -149,14 +149,14 @@ extension RedisStore {
 
     /// Counts a session that is new, and has indexes say what is true after a commit.
     ///
-    /// - Parameter reply: of the script, which says what was there; nil if that is lost.
-    func unindex(_ content: RedisCommit.Content, _ reply: RedisReply?) {
+    /// - Parameter reply: of the script, which says what was there.
+    func unindex(_ content: RedisCommit.Content, _ reply: RedisReply) {
         let record = content.record
         if content.replaced == nil { counter.add(1) }
-        guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply?[1].text) }
+        guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply[1].text) }
         // Another server, which has signed the same user out, may have removed the session from the user's between the
         // two steps of the commit.
-        if let user = record.userID, reply?[1].text.map({ user.isExactly($0) }) != true {
+        if let user = record.userID, reply[1].text.map({ user.isExactly($0) }) != true {
             send(index(RedisCommit.Content(record: record, replaced: 0, tasks: [], flows: []), insists: true))
         }
         unindex(record.id, reply, user: record.userID, except: Set(content.tasks.map(\.id)))
@@ -165,8 +165,7 @@ extension RedisStore {
     /// Removes what a script says was there from the indexes.
     ///
     /// - Parameter user: whom the session has now.
-    func unindex(_ id: SessionID, _ reply: RedisReply?, user: String?, except kept: Set<TaskID> = []) {
-        guard let reply else { return }
+    func unindex(_ id: SessionID, _ reply: RedisReply, user: String?, except kept: Set<TaskID> = []) {
         if let former = reply[1].text, user?.isExactly(former) != true { unindex(id, user: former) }
         let list = reply.list
         guard list.count > 2 else { return }

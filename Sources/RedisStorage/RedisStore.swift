@@ -125,7 +125,7 @@ package final class RedisStore: SessionStore {
     package func close() async {
         await gate.close()
         var end = RedisRequest()
-        end.call(.drop, keys.sweeper, .text(name))
+        end.call(.exchange, keys.sweeper, .text(name), "", "")
         send(end)
         await router.close()
     }
