@@ -217,6 +217,12 @@ enum RedisReply: Sendable {
         .list(zip(fields, list).flatMap { $1.bytes == nil ? [] : [.bytes(Array($0.utf8)), $1] })
     }
 
+    /// Of a list of names and values.
+    var pairs: [(name: String, value: RedisReply)] {
+        let list = list
+        return stride(from: 0, to: list.count - 1, by: 2).map { (list[$0].text ?? "", list[$0 + 1]) }
+    }
+
     /// A place of a list; `none` beyond its end, since a script's list ends there.
     subscript(place: Int) -> RedisReply {
         let list = list

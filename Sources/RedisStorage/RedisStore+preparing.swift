@@ -1,4 +1,3 @@
-import Glibc
 import Sessions
 import Storage
 import Synchronization
@@ -23,8 +22,7 @@ extension RedisStore {
             for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
             request.add(RedisRights.question(keys))
             request.add(RedisCondition.question)
-            let question = RedisRequest("HGETALL", .text(keys.documentKeys))
-            request.add(question)
+            request.add("HGETALL", .text(keys.documentKeys))
             let replies = try link.exchange(request, until: end, toleratesErrors: true)
             let asked = replies[RedisScript.all.count...]
             let (rights, settings) = (asked[asked.startIndex], asked[asked.startIndex + 1])
@@ -37,52 +35,21 @@ extension RedisStore {
             }
             if let refusal = RedisRights.refusal(rights, server, prefix: prefix) { throw refusal }
             condition.note(settings, of: isCluster ? server.places[0] : nil)
-            // Of the nodes of a cluster one has the keys. While none has them, requests wait as well.
-            var used = replies[replies.count - 1]
-            while let redirection = RedisErrand.Redirection(used), ContinuousClock.now < end {
-                let (place, isAsking): (RedisAddress.Place?, Bool)
-                switch redirection {
-                case .moved(_, nil): return
-                case .moved(_, let node): (place, isAsking) = (node, false)
-                case .ask(let node): (place, isAsking) = (node, true)
-                case .later: (place, isAsking) = (nil, false)
-                }
-                if let place {
-                    do throws(RedisFailure) {
-                        let answer = try server.server(at: place).ask(
-                            "HGETALL", .text(keys.documentKeys), isAsking: isAsking, until: end)
-                        return try check(answer.list)
-                    } catch {
-                        if error.isPermanent { throw error }
-                    }
-                }
-                usleep(50_000)
-                used = try link.exchange(question, until: end, toleratesErrors: true)[0]
-            }
+            // Of the nodes of a cluster the one that has the keys tells.
+            let used = replies[replies.count - 1]
             if let error = used.error {
-                // A server that encrypts nothing need not wait for the node that knows the keys, which may be gone.
-                if documentKeys == nil, RedisErrand.Redirection(used) != nil { return }
+                // A server that encrypts nothing need not wait for it.
+                if error.hasPrefix("MOVED") || (documentKeys == nil && RedisErrand.Redirection(used) != nil) { return }
                 throw RedisGreeting.refusal(error, server)
             }
-            try check(used.list)
-            guard let key = documentKeys?.first, !ids(used.list).contains(key.id) else { return }
+            for (id, fingerprint) in used.pairs where documentKeys?[id]?.fingerprint != fingerprint.number {
+                throw RedisFailure(
+                    "The sessions in Redis are encrypted with a key \"\(id)\", which is not in "
+                        + "encryption_keys_file, or is another one there: add it.", isPermanent: true)
+            }
+            guard let key = documentKeys?.first, !used.pairs.contains(where: { $0.name == key.id }) else { return }
             let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
             _ = try link.exchange(note, until: end)
-        }
-
-        private func ids(_ used: [RedisReply]) -> [String] {
-            stride(from: 0, to: used.count - 1, by: 2).map { used[$0].text ?? "" }
-        }
-
-        private func check(_ used: [RedisReply]) throws(RedisFailure) {
-            for place in stride(from: 0, to: used.count - 1, by: 2) {
-                let id = used[place].text ?? ""
-                guard documentKeys?[id]?.fingerprint == used[place + 1].number else {
-                    throw RedisFailure(
-                        "The sessions in Redis are encrypted with a key \"\(id)\", which is not in "
-                            + "encryption_keys_file, or is another one there: add it.", isPermanent: true)
-                }
-            }
         }
     }
 }
@@ -173,10 +140,7 @@ final class RedisCondition: Sendable {
     }
 
     private static func read(_ reply: RedisReply) -> (Durability?, [String]) {
-        var settings: [String: String] = [:]
-        for place in stride(from: 0, to: reply.list.count - 1, by: 2) {
-            settings[reply[place].text ?? ""] = reply[place + 1].text
-        }
+        let settings = Dictionary(reply.pairs.map { ($0.name, $0.value.text ?? "") }, uniquingKeysWith: { $1 })
         guard let log = settings["appendonly"], let sync = settings["appendfsync"] else {
             let reason = reply.error.map { " (\($0))" } ?? ""
             return (nil, ["Redis does not tell its settings\(reason): what a power cut loses could not be checked."])
