@@ -32,19 +32,23 @@ final class RedisCommit: Sendable {
         self.content = content
         self.store = store
         self.done = done
-        let nonce = store.newNonce()
+        let nonce = "\(store.name)-\(store.lastNonce.wrappingAdd(1, ordering: .relaxed).newValue)"
         var request = store.index(content, insists: false)
         request.isRepeatable = false
         request.needsReplicas = true
         request.beginStage()
-        var all = RedisRequest.Arguments(
-            .text(nonce), .text(content.replaced.map { String($0) } ?? ""), .text(String(content.record.revision)))
+        var all = RedisRequest.Arguments([
+            .text(nonce), .text(content.replaced.map { String($0) } ?? ""), .text(String(content.record.revision)),
+        ])
         all.add(arguments)
-        request.call(script, store.keys.session(content.record.id), all)
+        request.call(script, .text(store.keys.session(content.record.id)), all)
         self.request = request
     }
 
-    func send() { send(isAgain: false) }
+    func send() {
+        if let refusal = store.gate.enter() { return done(.unavailable(refusal)) }
+        send(isAgain: false)
+    }
 
     private func send(isAgain: Bool) {
         let refusal = store.router.append(request, isBounded: !isAgain) { self.take($0, isAgain: isAgain) }
@@ -85,10 +89,11 @@ final class RedisCommit: Sendable {
         if !isIndexed { request.add(store.index(content, insists: true)) }
         guard request.count > 0 else { return finish(nil) }
         let refusal = store.router.append(request, isBounded: false) { outcome in
-            switch outcome {
-            case .replies(let replies):
-                self.finish(replies.lazy.compactMap(\.error).first.map { StoreError(redis: $0) })
-            case .lost(let sentence), .failed(let sentence): self.finish(.unavailable(sentence))
+            do throws(StoreError) {
+                _ = try outcome.get()
+                self.finish(nil)
+            } catch {
+                self.finish(error)
             }
         }
         if let refusal { finish(.unavailable(refusal)) }

@@ -12,14 +12,17 @@ enum RedisGreeting {
         greeting.add("HELLO", "2")
         greeting.add("PING")
         let replies = try link.exchange(greeting, until: deadline, toleratesErrors: true)
-        for reply in replies {
-            if let error = reply.error { throw refusal(error, address) }
+        try check(replies, of: address)
+        let version = replies[place].pairs.first { $0.name == "version" }?.value.text
+        guard let version, let major = Int(version.prefix { $0 != "." }) else {
+            throw RedisFailure("\(address) does not say which version it has.")
         }
-        let hello = replies[place].list
-        guard let name = hello.firstIndex(where: { $0.text == "version" }), let version = replies[place][name + 1].text,
-            let major = Int(version.prefix { $0 != "." })
-        else { throw RedisFailure("\(address) does not say which version it has.") }
         guard major >= 7 else { throw tooOld(address, "has version \(version)") }
+    }
+
+    /// - Throws: what the first error among replies means.
+    static func check(_ replies: [RedisReply], of address: RedisAddress) throws(RedisFailure) {
+        if let error = replies.lazy.compactMap(\.error).first { throw refusal(error, address) }
     }
 
     private static func tooOld(_ address: RedisAddress, _ what: String) -> RedisFailure {
@@ -53,7 +56,6 @@ enum RedisGreeting {
     }
 }
 
-/// What an address leads to.
 extension RedisAddress {
     /// What a connection to a server begins with.
     var greeting: RedisRequest {
@@ -62,30 +64,13 @@ extension RedisAddress {
         if database != 0 { greeting.add("SELECT", .text(String(database))) }
         return greeting
     }
-
-    /// The reply of a server to one command, on a connection of its own.
-    ///
-    /// - Parameter isAsking: whether the command's slot is only on its way to that server.
-    func ask(
-        _ words: RedisRequest.Word..., isAsking: Bool = false, until deadline: ContinuousClock.Instant
-    ) throws(RedisFailure) -> RedisReply {
-        let link = try RedisLink(to: self, until: deadline)
-        var request = greeting
-        if isAsking { request.add("ASKING") }
-        request.add(words)
-        let replies = try link.exchange(request, until: deadline, toleratesErrors: true)
-        if let error = replies.lazy.compactMap(\.error).first {
-            throw RedisGreeting.refusal(error, self)
-        }
-        return replies.last ?? .none
-    }
 }
 
 /// What a connection asks its server twice a second, on the way of all requests: whether it is a master, with how many
 /// replicas, and what time it is.
 struct RedisPulse: Sendable {
-    /// Whether a replica can be of no use. A cluster's replica sends commands on to its master.
-    let needsMaster: Bool
+    /// A cluster's replica sends commands on to its master; elsewhere a replica is of no use.
+    let isCluster: Bool
     /// How many replicas must be connected.
     let replicas: Int
     let time: RedisTime
@@ -101,24 +86,35 @@ struct RedisPulse: Sendable {
         return request
     }()
 
-    /// - Parameters:
-    ///   - start: when the question was sent, by our clocks.
-    ///   - node: of a cluster.
-    /// - Returns: why no request may be sent, though the server responds.
-    /// - Throws: ``RedisFailure`` when the connection is of no use.
-    func judge(
-        _ replies: [RedisReply], of server: RedisAddress, since start: RedisTime.Reading, node: RedisAddress.Place?
-    ) throws(RedisFailure) -> String? {
-        for reply in replies { if let error = reply.error { throw RedisGreeting.refusal(error, server) } }
-        try checkRole(replies[0], of: server)
-        time.note(replies[1], of: server, since: start, node: node)
-        let count = replies[0][2].list.count
-        guard needsMaster || replies[0][0].text == "master", count < replicas else { return nil }
-        return "\(server) has \(count) of \(replicas) replicas."
+    /// Asks on a new connection. See ``judge(_:of:named:since:)``.
+    func ask(
+        _ link: RedisLink, of server: RedisAddress, named master: SentinelAnswers.Master?,
+        until end: ContinuousClock.Instant
+    ) throws(RedisFailure) {
+        let start = time.read()
+        let replies = try link.exchange(Self.request, until: end, toleratesErrors: true)
+        try judge(replies, of: server, named: master, since: start)
     }
 
-    func checkRole(_ reply: RedisReply, of server: RedisAddress) throws(RedisFailure) {
-        guard needsMaster, reply[0].text != "master" else { return }
-        throw RedisFailure("\(server) is not a master.")
+    /// - Parameters:
+    ///   - master: as sentinels have named it.
+    ///   - start: when the question was sent, by our clocks.
+    /// - Throws: ``RedisFailure`` when the connection is of no use.
+    func judge(
+        _ replies: [RedisReply], of server: RedisAddress, named master: SentinelAnswers.Master? = nil,
+        since start: RedisTime.Reading
+    ) throws(RedisFailure) {
+        try RedisGreeting.check(replies, of: server)
+        let isMaster = replies[0][0].text == "master"
+        guard isMaster || isCluster else {
+            let name = master.map { "\(server), which the sentinel at \($0.source) names," } ?? "\(server)"
+            throw RedisFailure("\(name) is not a master.")
+        }
+        let count = replies[0][2].list.count
+        guard !isMaster || count >= replicas else {
+            throw RedisFailure("\(server) has \(count) of \(replicas) replicas.")
+        }
+        time.note(replies[1], of: server, since: start, node: isCluster ? server.places[0] : nil)
+        done()
     }
 }

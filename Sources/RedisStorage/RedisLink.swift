@@ -7,6 +7,8 @@ struct RedisFailure: Error, Sendable {
     let sentence: String
     /// Whether it stays as it is until somebody changes a configuration.
     let isPermanent: Bool
+    /// The sentence, if so.
+    var refusal: String? { isPermanent ? sentence : nil }
 
     init(_ sentence: String, isPermanent: Bool = false) {
         self.sentence = sentence
@@ -198,8 +200,6 @@ final class RedisLink {
             try flush()
             if wait(nil, until: deadline) { try receive() }
             while let reply = try next() {
-                // Of a subscription, which is no reply.
-                if reply[0].text == "message" { continue }
                 if !toleratesErrors, let error = reply.error {
                     throw RedisFailure("Redis refuses a connection: \(error).")
                 }

@@ -41,11 +41,7 @@ struct RedisRequest: Sendable {
     /// - Parameter insists: whether it is done also when Redis has no memory left.
     mutating func add(_ words: [Word], insists: Bool) {
         guard insists else { return add(words) }
-        begin(3 + words.count)
-        bytes += RedisScript.insist.opening
-        append(words[1], isKey: true)
-        append(words[0])
-        for word in words.dropFirst(2) { append(word) }
+        call(.insist, words[1], Arguments(words[..<1] + words[2...]))
     }
 
     mutating func add(_ words: [Word]) {
@@ -91,23 +87,15 @@ struct RedisRequest: Sendable {
 
     /// - Parameter key: the only key that the script touches.
     mutating func call(_ script: RedisScript, _ key: String, _ arguments: Word...) {
-        call(script, key, count: arguments.count)
-        for argument in arguments { append(argument) }
+        call(script, .text(key), Arguments(arguments))
     }
 
-    /// The same with many arguments.
-    mutating func call(_ script: RedisScript, _ key: String, _ arguments: Arguments) {
+    mutating func call(_ script: RedisScript, _ key: Word, _ arguments: Arguments) {
         bytes.reserveCapacity(bytes.count + arguments.bytes.count + 128)
         begin(4 + arguments.count)
         bytes += script.opening
-        append(.text(key), isKey: true)
+        append(key, isKey: true)
         bytes += arguments.bytes
-    }
-
-    private mutating func call(_ script: RedisScript, _ key: String, count: Int) {
-        begin(4 + count)
-        bytes += script.opening
-        append(.text(key), isKey: true)
     }
 
     private mutating func append(_ word: Word, isKey: Bool = false) {
@@ -115,14 +103,12 @@ struct RedisRequest: Sendable {
         if isKey { commands[count - 1].key = bytes.count - 2 - length..<bytes.count - 2 }
     }
 
-    /// Arguments of a call, before it is known how many they are.
+    /// Arguments of a call.
     struct Arguments: Sendable {
         fileprivate var bytes: [UInt8] = []
         private(set) var count = 0
 
-        init() {}
-
-        init(_ words: Word...) { for word in words { add(word) } }
+        init(_ words: some Sequence<Word> = []) { for word in words { add(word) } }
 
         mutating func add(_ word: Word) {
             bytes.add(word)

@@ -1,9 +1,8 @@
 import Sessions
+import Storage
 
 extension RedisStore {
     package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
-        try gate.enter()
-        defer { gate.leave() }
         // Another server may commit between the two steps. The end must not wait for long until none does.
         for attempt in 0..<100 {
             if attempt > 1 { try await reserve(id) }
@@ -12,11 +11,13 @@ extension RedisStore {
                 try await marks.confirm(absenceOf: id)
                 return false
             }
-            let usedAt = standing == nil ? "" : reply[3].text ?? ""
+            let usedAt = reply[3].text ?? ""
             if let standing, standing.revision != UInt64(revision) || standing.lastUsedAt != Int64(usedAt) {
                 throw .conflict
             }
-            switch try await end([Ending(id, revision, head: fields(id).head(reply), usedAt: usedAt)])[0] {
+            let ending = Ending(
+                id: id, revision: revision, head: fields(id).head(reply), usedAt: standing == nil ? "" : usedAt)
+            switch try await end([ending])[0] {
             case 1: return true
             case 0: return false
             default: continue
@@ -25,17 +26,13 @@ extension RedisStore {
         throw .unavailable("Other servers keep changing \(id).")
     }
 
-    package func reserve(_ id: SessionID) async throws(StoreError) { try await reserve(id, for: Self.reservation) }
+    package func reserve(_ id: SessionID) async throws(StoreError) {
+        _ = try await ask(reserving(id, for: Self.reservation))
+    }
 
     package func release(_ id: SessionID) { send(reserving(id, for: 0)) }
 
-    func reserve(_ id: SessionID, for milliseconds: Int) async throws(StoreError) {
-        try gate.enter()
-        defer { gate.leave() }
-        _ = try await ask(reserving(id, for: milliseconds))
-    }
-
-    private func reserving(_ id: SessionID, for milliseconds: Int) -> RedisRequest {
+    func reserving(_ id: SessionID, for milliseconds: Int) -> RedisRequest {
         var request = RedisRequest()
         request.call(.reserve, keys.session(id), .text(name), .text(String(milliseconds)))
         return request
@@ -49,17 +46,12 @@ extension RedisStore {
     private struct Ending: Sendable {
         let id: SessionID
         let revision: String
-        /// Above all revisions that it has given.
-        let next: UInt64
+        let head: RedisFields.Head?
         /// "" for any.
         let usedAt: String
 
-        init(_ id: SessionID, _ revision: String, head: RedisFields.Head?, usedAt: String) {
-            self.id = id
-            self.revision = revision
-            self.usedAt = usedAt
-            next = max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0) &+ 1
-        }
+        /// Above all revisions that it has given.
+        var next: UInt64 { max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0) &+ 1 }
     }
 
     /// Returns the results of the script.
@@ -87,8 +79,6 @@ extension RedisStore {
     }
 
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        try gate.enter()
-        defer { gate.leave() }
         // By a wrong clock none would have expired.
         guard time.trouble == nil else { return ExpiredSessions(count: 0, looked: 0) }
         for id in doubts.takeOver() { SessionID(id).map { unindex($0) } }
@@ -132,7 +122,7 @@ extension RedisStore {
                 if let tell = query.onOverdue {
                     tell(id)
                 } else {
-                    overdue.append(Ending(id, revision, head: head, usedAt: used))
+                    overdue.append(Ending(id: id, revision: revision, head: head, usedAt: used))
                 }
             } else if let candidate = query.candidate(
                 id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, hasUser: reply[2].text != nil),

@@ -3,16 +3,11 @@ import Synchronization
 
 extension RedisStore {
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
-        try gate.enter()
-        defer { gate.leave() }
-        let reply = try await ask(RedisRequest("ZRANGE", .text(keys.user(userID)), "0", "-1", "WITHSCORES"))[0].list
-        if reply.isEmpty { try await marks.confirm(absenceOf: nil) }
-        var entries: [(id: SessionID, addedAt: Int64)] = []
-        for place in stride(from: 0, to: reply.count - 1, by: 2) {
-            guard let id = reply[place].text.flatMap({ SessionID($0) }) else { continue }
-            entries.append((id, reply[place + 1].number ?? 0))
-        }
-        entries.sort { $0.id < $1.id }
+        let reply = try await ask(RedisRequest("ZRANGE", .text(keys.user(userID)), "0", "-1", "WITHSCORES"))[0]
+        if reply.list.isEmpty { try await marks.confirm(absenceOf: nil) }
+        let entries = reply.pairs.compactMap { name, score in
+            SessionID(name).map { (id: $0, addedAt: score.number ?? 0) }
+        }.sorted { $0.id < $1.id }
         var found: [StoredSession] = []
         let now = Self.now
         let loaded = try await hashes(entries.map(\.id), only: RedisFields.listed)
@@ -29,8 +24,6 @@ extension RedisStore {
 
     /// The order is that of the second half's first byte, then that of ids.
     package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
-        try gate.enter()
-        defer { gate.leave() }
         // One more than requested shows whether there is another page.
         let ids = try await ids(after: id, limit: limit + 1)
         if ids.isEmpty { try await marks.confirm(absenceOf: nil) }
@@ -152,15 +145,9 @@ final class RedisCounter: Sendable {
     private let count = Atomic<Int>(0)
     private let due = Mutex(ContinuousClock.now)
     private let keys: RedisKeys
-    private struct Server { weak var router: RedisRouter? }
-    private let server = Mutex(Server())
+    private let router: RedisRouter
 
-    init(_ keys: RedisKeys) { self.keys = keys }
-
-    func start(on router: RedisRouter) {
-        server.withLock { $0.router = router }
-        refresh()
-    }
+    init(_ keys: RedisKeys, on router: RedisRouter) { (self.keys, self.router) = (keys, router) }
 
     var value: Int {
         let isDue = due.withLock { due in
@@ -176,14 +163,11 @@ final class RedisCounter: Sendable {
     /// Of a cluster it may be wrong until the next one.
     func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
 
-    /// Has the next look ask. Each node of a cluster that is connected calls this.
-    func expire() { due.withLock { $0 = .now } }
-
     func refresh() {
         var request = RedisRequest()
         for partition in 0..<SessionID.partitions { request.add("ZCARD", .text(keys.sessions(partition))) }
-        _ = server.withLock(\.router)?.append(request, isBounded: false) { [weak self] outcome in
-            guard case .replies(let replies) = outcome, !replies.contains(where: { $0.error != nil }) else { return }
+        _ = router.append(request, isBounded: false) { [weak self] outcome in
+            guard let replies = try? outcome.get() else { return }
             self?.count.store(Int(replies.reduce(0) { $0 + ($1.number ?? 0) }), ordering: .relaxed)
         }
     }

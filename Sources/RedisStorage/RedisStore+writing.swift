@@ -14,12 +14,9 @@ extension RedisStore {
             let floor = try await ask(RedisRequest("GET", .text(keys.floor)))[0].text.flatMap(UInt64.init) ?? 0
             session = session.beginning(at: floor)
         }
-        let failure = await withUnsafeContinuation { waiting in
-            put(session, replacing: arrival.replacedRevision, flows: arrival.newFlows, tasks: arrival.tasks) {
-                waiting.resume(returning: $0)
-            }
+        try await Self.wait {
+            put(session, replacing: arrival.replacedRevision, flows: arrival.newFlows, tasks: arrival.tasks, then: $0)
         }
-        if let failure { throw failure }
         // Another server, which has ended a session of its id, may have removed it from the list meanwhile.
         if arrival.replacedRevision == nil { send(listing(session.record.id, insists: true)) }
     }
@@ -35,14 +32,16 @@ extension RedisStore {
         replay: Replay? = nil, then done: @escaping @Sendable (StoreError?) -> Void
     ) {
         let record = session.record
-        var values = RedisRequest.Arguments(
-            .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)))
+        var values = RedisRequest.Arguments([
+            .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)),
+        ])
         for document in record.services { values.add(document, names[document.service], fields(record.id)) }
         for service in record.details.undeclared { values.add(service.document, service.name, fields(record.id)) }
         values.add(record, fields(record.id))
         for task in tasks { values.add(task) }
         if let replay { add(replay, record.id, to: &values) }
-        write(RedisCommit.Content(record: record, replaced: revision, tasks: tasks, flows: flows), .put, values, done)
+        let content = RedisCommit.Content(record: record, replaced: revision, tasks: tasks, flows: flows)
+        RedisCommit(content, .put, values, in: self, then: done).send()
     }
 
     package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
@@ -77,21 +76,11 @@ extension RedisStore {
         let content = RedisCommit.Content(
             record: record, replaced: commit.replacedRevision, tasks: begun, flows: commit.newFlows,
             changesServicesOnly: commit.changesServicesOnly)
-        var arguments = RedisRequest.Arguments(.text(usedAt), .text(String(removed.count)))
+        var arguments = RedisRequest.Arguments([.text(usedAt), .text(String(removed.count))])
         arguments.add(removed)
         arguments.add(values)
-        write(content, .commit, arguments, done)
+        RedisCommit(content, .commit, arguments, in: self, then: done).send()
     }
-
-    private func write(
-        _ content: RedisCommit.Content, _ script: RedisScript, _ arguments: RedisRequest.Arguments,
-        _ done: @escaping @Sendable (StoreError?) -> Void
-    ) {
-        do throws(StoreError) { try gate.enter() } catch { return done(error) }
-        RedisCommit(content, script, arguments, in: self, then: done).send()
-    }
-
-    func newNonce() -> String { "\(name)-\(lastNonce.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
     /// Why a commit was refused.
     ///
@@ -167,10 +156,9 @@ extension RedisStore {
     /// - Parameter user: whom the session has now.
     func unindex(_ id: SessionID, _ reply: RedisReply, user: String?, except kept: Set<TaskID> = []) {
         if let former = reply[1].text, user?.isExactly(former) != true { unindex(id, user: former) }
-        let list = reply.list
-        guard list.count > 2 else { return }
         var request = RedisRequest()
-        for task in list[2...].compactMap(\.bytes).compactMap(RedisFields.task) where !kept.contains(task.id) {
+        let tasks = reply.list.dropFirst(2).compactMap { $0.bytes.flatMap(RedisFields.task) }
+        for task in tasks where !kept.contains(task.id) {
             unindex(task.id, task.name, &request)
         }
         send(request)
@@ -226,9 +214,7 @@ extension RedisRequest.Arguments {
         add(.bytes(fields.head(record)))
     }
 
-    fileprivate mutating func add(
-        _ document: ServiceDocument, _ name: String, _ fields: RedisFields
-    ) {
+    fileprivate mutating func add(_ document: ServiceDocument, _ name: String, _ fields: RedisFields) {
         add(.text("s:\(name)"))
         add(.bytes(fields.service(document, named: name)))
     }
