@@ -32,6 +32,8 @@ package struct RedisAddress: Sendable, Equatable {
     /// Of the sentinels' user `default`.
     package var sentinelPassword: String?
     package private(set) var database = 0
+    /// The key that names the file of the password.
+    private(set) var passwordFile = "redis_password_file"
     /// `nil` for connections that are not encrypted.
     package var tls: RedisTLS?
 
@@ -99,6 +101,7 @@ package struct RedisAddress: Sendable, Equatable {
         places.map { place in
             var sentinel = server(at: place)
             (sentinel.user, sentinel.password, sentinel.database) = (nil, sentinelPassword, 0)
+            sentinel.passwordFile = "redis_sentinel_password_file"
             return sentinel
         }
     }

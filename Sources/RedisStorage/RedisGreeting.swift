@@ -11,8 +11,7 @@ enum RedisGreeting {
         // Every user may say it, and the reply has the version.
         greeting.add("HELLO", "2")
         greeting.add("PING")
-        let replies = try link.exchange(greeting, until: deadline, toleratesErrors: true)
-        try check(replies, of: address)
+        let replies = try link.exchange(greeting, until: deadline)
         let version = replies[place].pairs.first { $0.name == "version" }?.value.text
         guard let version, let major = Int(version.prefix { $0 != "." }) else {
             throw RedisFailure("\(address) does not say which version it has.")
@@ -20,33 +19,25 @@ enum RedisGreeting {
         guard major >= 7 else { throw tooOld(address, "has version \(version)") }
     }
 
-    /// - Throws: what the first error among replies means.
-    static func check(_ replies: [RedisReply], of address: RedisAddress) throws(RedisFailure) {
-        if let error = replies.lazy.compactMap(\.error).first { throw refusal(error, address) }
-    }
-
     private static func tooOld(_ address: RedisAddress, _ what: String) -> RedisFailure {
         RedisFailure("\(address) \(what) of Redis: 7.0 or newer is needed.", isPermanent: true)
     }
 
     /// What an error of Redis means for a connection.
-    ///
-    /// - Parameter passwordFile: the key that names the file of the password.
-    static func refusal(
-        _ error: String, _ address: RedisAddress, passwordFile: String = "redis_password_file"
-    ) -> RedisFailure {
+    static func refusal(_ error: String, _ address: RedisAddress) -> RedisFailure {
         let user = "user \"\(address.user ?? "default")\""
         let advice: String
         switch error.prefix(while: { $0 != " " }) {
         case "WRONGPASS":
-            advice = "there is no \(user), or its password is another one than in \(passwordFile)"
+            advice = "there is no \(user), or its password is another one than in \(address.passwordFile)"
         case "NOAUTH":
             // What Redis says is about its protocol.
             return RedisFailure(
-                "\(address) wants a password: name the file of the password in \(passwordFile).", isPermanent: true)
+                "\(address) wants a password: name the file of the password in \(address.passwordFile).",
+                isPermanent: true)
         case "NOPERM": advice = "docs/scaling.md has the rules that \(user) needs"
         case "ERR" where error.contains("AUTH") && error.contains("without any password"):
-            advice = "it has no password for \(user): remove \(passwordFile), or give it one"
+            advice = "it has no password for \(user): remove \(address.passwordFile), or give it one"
         case "ERR" where error.contains("DB index"): advice = "it has no database \(address.database)"
         case "ERR" where error.contains("unknown command"): return tooOld(address, "has a version before 6.0")
         // It is loading its data, has too many clients, or the like.
@@ -92,7 +83,7 @@ struct RedisPulse: Sendable {
         until end: ContinuousClock.Instant
     ) throws(RedisFailure) {
         let start = time.read()
-        let replies = try link.exchange(Self.request, until: end, toleratesErrors: true)
+        let replies = try link.exchange(Self.request, until: end)
         try judge(replies, of: server, named: master, since: start)
     }
 
@@ -104,7 +95,7 @@ struct RedisPulse: Sendable {
         _ replies: [RedisReply], of server: RedisAddress, named master: SentinelAnswers.Master? = nil,
         since start: RedisTime.Reading
     ) throws(RedisFailure) {
-        try RedisGreeting.check(replies, of: server)
+        if let error = replies.lazy.compactMap(\.error).first { throw RedisGreeting.refusal(error, server) }
         let isMaster = replies[0][0].text == "master"
         guard isMaster || isCluster else {
             let name = master.map { "\(server), which the sentinel at \($0.source) names," } ?? "\(server)"

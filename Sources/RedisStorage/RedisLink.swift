@@ -20,6 +20,7 @@ struct RedisFailure: Error, Sendable {
 ///
 /// The socket is ours, of hiredis it is the parser only. With TLS, OpenSSL reads and writes it.
 final class RedisLink {
+    private let address: RedisAddress
     private let descriptor: Int32
     private let tls: RedisTLSLayer?
     private let reader: UnsafeMutablePointer<redisReader>
@@ -31,6 +32,7 @@ final class RedisLink {
     var outputCount: Int { output.count - sent }
 
     init(to address: RedisAddress, until deadline: ContinuousClock.Instant) throws(RedisFailure) {
+        self.address = address
         let descriptor = try Self.connected(to: address, until: deadline)
         do throws(RedisFailure) {
             tls = try address.tls.map { (tls) throws(RedisFailure) in
@@ -200,9 +202,7 @@ final class RedisLink {
             try flush()
             if wait(nil, until: deadline) { try receive() }
             while let reply = try next() {
-                if !toleratesErrors, let error = reply.error {
-                    throw RedisFailure("Redis refuses a connection: \(error).")
-                }
+                if !toleratesErrors, let error = reply.error { throw RedisGreeting.refusal(error, address) }
                 replies.append(reply)
             }
         }

@@ -329,8 +329,7 @@ final class RedisRouter: Sendable {
         let server = address.server(at: node)
         var request = server.greeting
         request.add("CLUSTER", "SLOTS")
-        let replies = try RedisLink(to: server, until: end).exchange(request, until: end, toleratesErrors: true)
-        try RedisGreeting.check(replies, of: server)
+        let replies = try RedisLink(to: server, until: end).exchange(request, until: end)
         var owners = [Place?](repeating: nil, count: RedisSlot.count)
         for range in replies[replies.count - 1].list {
             let (host, port) = (range[2][0].text ?? "", range[2][1].number.flatMap(UInt16.init(exactly:)))

@@ -206,22 +206,15 @@ private final class RedisSentinel: Sendable {
     private func connect() throws(RedisFailure) -> RedisLink {
         let end = ContinuousClock.now + Self.patience
         let link = try RedisLink(to: address, until: end)
-        if address.password != nil {
-            let replies = try link.exchange(address.greeting, until: end, toleratesErrors: true)
-            if let error = replies.lazy.compactMap(\.error).first { throw refusal(error) }
-        }
+        _ = try link.exchange(address.greeting, until: end)
         return link
-    }
-
-    private func refusal(_ error: String) -> RedisFailure {
-        RedisGreeting.refusal(error, address, passwordFile: "redis_sentinel_password_file")
     }
 
     private func ask(_ link: RedisLink) throws(RedisFailure) -> SentinelAnswers.Master {
         var request = RedisRequest("SENTINEL", "GET-MASTER-ADDR-BY-NAME", .text(master))
         request.add("SENTINEL", "MASTER", .text(master))
         let replies = try link.exchange(request, until: .now + Self.patience, toleratesErrors: true)
-        if let error = replies[0].error { throw refusal(error) }
+        if let error = replies[0].error { throw RedisGreeting.refusal(error, address) }
         guard let host = replies[0][0].text, let port = replies[0][1].number.flatMap(UInt16.init(exactly:)) else {
             throw RedisFailure("The sentinel at \(address) knows no master \"\(master)\".")
         }
