@@ -25,9 +25,7 @@ final class RedisFollowers: Sendable {
     /// Subscribes again.
     func subscribe(_ concerns: (String) -> Bool) {
         let ids = followers.withLock { Array($0.keys) }.filter { concerns(keys.session($0)) }
-        for start in stride(from: 0, to: ids.count, by: Self.most) {
-            subscribe(Array(ids[start..<min(start + Self.most, ids.count)]))
-        }
+        if !ids.isEmpty { subscribe(ids) }
     }
 
     func told(_ channel: [UInt8], isMoved: Bool) {
@@ -52,6 +50,4 @@ final class RedisFollowers: Sendable {
             }
         }
     }
-
-    private static let most = 1_000
 }
