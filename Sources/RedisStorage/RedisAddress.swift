@@ -32,6 +32,8 @@ package struct RedisAddress: Sendable, Equatable {
     /// Of the sentinels' user `default`.
     package var sentinelPassword: String?
     package private(set) var database = 0
+    /// The key that names the file of the password.
+    private(set) var passwordFile = "redis_password_file"
     /// `nil` for connections that are not encrypted.
     package var tls: RedisTLS?
 
@@ -45,12 +47,9 @@ package struct RedisAddress: Sendable, Equatable {
             .split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = scheme.first, ["redis", "rediss"].contains(name) else { throw Self.noScheme }
         if name == "rediss" { tls = RedisTLS() }
-        switch scheme.dropFirst().first {
-        case nil: kind = .server
-        case "sentinel": kind = .sentinels(master: "")
-        case "cluster": kind = .cluster
-        default: throw Self.noScheme
-        }
+        let topology = scheme.dropFirst().first
+        guard [nil, "sentinel", "cluster"].contains(topology) else { throw Self.noScheme }
+        let isSentinel = topology == "sentinel"
         var rest = text[colon.upperBound...]
         guard !rest.contains(where: { $0 == "?" || $0 == "#" }) else {
             throw RedisAddressError("an address of Redis has no \"?\" and no \"#\": percent-encode them in a password")
@@ -59,21 +58,23 @@ package struct RedisAddress: Sendable, Equatable {
             (user, password) = try Self.credentials(rest[..<at])
             rest = rest[rest.index(after: at)...]
         }
-        var parts = rest.split(separator: "/", maxSplits: kind == .sentinels(master: "") ? 2 : 1)[...]
+        var parts = rest.split(separator: "/", maxSplits: isSentinel ? 2 : 1)[...]
         let hosts = rest.first == "/" ? "" : parts.popFirst() ?? ""
         places = []
         for place in hosts.split(separator: ",", omittingEmptySubsequences: false) {
-            places.append(try Self.place(place, port: kind == .sentinels(master: "") ? 26_379 : 6_379))
+            places.append(try Self.place(place, port: isSentinel ? 26_379 : 6_379))
         }
-        guard kind != .server || places.count == 1 else {
+        guard topology != nil || places.count == 1 else {
             throw RedisAddressError("several hosts are those of a cluster, redis+cluster://, or of redis+sentinel://")
         }
-        if case .sentinels = kind {
+        if isSentinel {
             guard let master = parts.popFirst() else {
                 throw RedisAddressError(
                     "the name of the master follows the sentinels, as redis+sentinel://host:26379/mymaster")
             }
             kind = .sentinels(master: String(master))
+        } else {
+            kind = topology == nil ? .server : .cluster
         }
         let number = parts.first ?? ""
         guard let database = number.isEmpty ? 0 : Self.number(number), database < 1 << 16 else {
@@ -100,6 +101,7 @@ package struct RedisAddress: Sendable, Equatable {
         places.map { place in
             var sentinel = server(at: place)
             (sentinel.user, sentinel.password, sentinel.database) = (nil, sentinelPassword, 0)
+            sentinel.passwordFile = "redis_sentinel_password_file"
             return sentinel
         }
     }

@@ -3,8 +3,7 @@ import Sessions
 /// A commit on its way. A session has one at a time.
 ///
 /// It has a nonce, which the session keeps until the next commit. When the connection is lost before there is a reply,
-/// the nonce tells whether the commit was executed. If not, and nobody else has changed the session, it is sent once
-/// more.
+/// it is sent once more: the nonce tells whether it was executed before.
 final class RedisCommit: Sendable {
     /// What is to be written.
     struct Content: Sendable {
@@ -19,7 +18,6 @@ final class RedisCommit: Sendable {
     }
 
     private let content: Content
-    private let nonce: String
     /// The last command is the script.
     private let request: RedisRequest
     private let store: RedisStore
@@ -34,31 +32,36 @@ final class RedisCommit: Sendable {
         self.content = content
         self.store = store
         self.done = done
-        nonce = store.newNonce()
+        let nonce = "\(store.name)-\(store.lastNonce.wrappingAdd(1, ordering: .relaxed).newValue)"
         var request = store.index(content, insists: false)
         request.isRepeatable = false
         request.needsReplicas = true
         request.beginStage()
-        var all = RedisRequest.Arguments(
-            .text(nonce), .text(content.replaced.map { String($0) } ?? ""), .text(String(content.record.revision)))
+        var all = RedisRequest.Arguments([
+            .text(nonce), .text(content.replaced.map { String($0) } ?? ""), .text(String(content.record.revision)),
+        ])
         all.add(arguments)
-        request.call(script, store.keys.session(content.record.id), all)
+        request.call(script, .text(store.keys.session(content.record.id)), all)
         self.request = request
     }
 
-    func send() { send(isAgain: false) }
+    func send() {
+        if let refusal = store.gate.enter() { return done(.unavailable(refusal)) }
+        send(isAgain: false)
+    }
 
     private func send(isAgain: Bool) {
         let refusal = store.router.append(request, isBounded: !isAgain) { self.take($0, isAgain: isAgain) }
-        if let refusal { finish(.unavailable(refusal)) }
+        if let refusal { take(.failed(refusal), isAgain: isAgain) }
     }
 
     // MARK: On threads of connections
 
     private func take(_ outcome: RedisConnection.Outcome, isAgain: Bool) {
         switch outcome {
-        case .failed(let sentence): finish(.unavailable(sentence))
-        case .lost: ask(isAgain: isAgain)
+        case .lost where !isAgain: send(isAgain: true)
+        case .failed(let sentence) where !isAgain: finish(.unavailable(sentence))
+        case .lost, .failed: finish(.unavailable(Self.unconfirmed))
         case .replies(let replies):
             var reply = replies.last ?? .none
             // In a cluster the script is not sent when an index refuses an entry.
@@ -67,49 +70,30 @@ final class RedisCommit: Sendable {
             switch reply.number ?? reply[0].number {
             case 1: follow(reply, isIndexed: replies.allSatisfy { $0.error == nil })
             case 0: finish(.gone)
-            // Its first copy may have come after the question and before the second.
-            case _ where isAgain && reply[1].text == nonce: follow(nil, isIndexed: false)
+            // It may have been executed, and another one since.
             case _ where isAgain: finish(.unavailable(Self.unconfirmed))
-            default: finish(store.overtaken(content.record.id, by: reply[2]))
+            default: finish(store.overtaken(content.record.id, by: reply[1]))
             }
         }
-    }
-
-    /// Asks whether it was executed.
-    private func ask(isAgain: Bool) {
-        var question = RedisRequest()
-        question.call(.confirm, store.keys.session(content.record.id))
-        // What was executed counts when replicas have it.
-        question.needsReplicas = true
-        let refusal = store.router.append(question, isBounded: false) { outcome in
-            guard case .replies(let replies) = outcome, replies[0].error == nil else {
-                return self.finish(.unavailable(Self.unconfirmed))
-            }
-            let (revision, nonce) = (replies[0][0].text.flatMap { UInt64($0) }, replies[0][1].text)
-            if nonce == self.nonce { return self.follow(nil, isIndexed: false) }
-            if revision == self.content.replaced, !isAgain { return self.send(isAgain: true) }
-            let isGone = revision == nil && self.content.replaced != nil
-            self.finish(isGone ? .gone : .unavailable(Self.unconfirmed))
-        }
-        if refusal != nil { finish(.unavailable(Self.unconfirmed)) }
     }
 
     /// Writes what has to be there as well before the commit is acknowledged.
     ///
     /// - Parameters:
-    ///   - reply: of the script; nil if that is lost.
+    ///   - reply: of the script.
     ///   - isIndexed: whether it is certain that indexes have the session. Redis may have had no memory for an entry,
     ///     and then enough for the script.
-    private func follow(_ reply: RedisReply?, isIndexed: Bool) {
+    private func follow(_ reply: RedisReply, isIndexed: Bool) {
         store.unindex(content, reply)
         var request = store.note(content.flows)
         if !isIndexed { request.add(store.index(content, insists: true)) }
         guard request.count > 0 else { return finish(nil) }
         let refusal = store.router.append(request, isBounded: false) { outcome in
-            switch outcome {
-            case .replies(let replies):
-                self.finish(replies.lazy.compactMap(\.error).first.map { StoreError(redis: $0) })
-            case .lost(let sentence), .failed(let sentence): self.finish(.unavailable(sentence))
+            do throws(StoreError) {
+                _ = try outcome.get()
+                self.finish(nil)
+            } catch {
+                self.finish(error)
             }
         }
         if let refusal { finish(.unavailable(refusal)) }

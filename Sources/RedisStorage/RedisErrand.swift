@@ -6,8 +6,10 @@ final class RedisErrand: Sendable {
     struct Step: Sendable {
         /// The place of the command in the request.
         let command: Int
-        /// A node that is about to get the command's slot, and has its key already.
-        var asked: RedisAddress.Place?
+        /// Which another node has named; nil for the one of the slot.
+        var node: RedisAddress.Place?
+        /// Whether the node is only about to get the slot, and has the key already.
+        var isAsking = false
     }
 
     enum Next {
@@ -65,49 +67,35 @@ final class RedisErrand: Sendable {
     /// So many parts are sent next.
     func expect(_ parts: Int) { progress.withLock { $0.missing = parts } }
 
-    // MARK: Outcomes of parts; true for the last one
-
-    func take(_ replies: [RedisReply], of steps: [Step]) -> Bool {
-        finishPart { progress in
-            var hasMoved = false
-            for (step, reply) in zip(steps, replies) {
-                switch Redirection(reply) {
-                case nil: progress.replies[step.command] = reply
-                case .moved(_, let place):
-                    progress.again.append(Step(command: step.command))
-                    progress.mustWait = progress.mustWait || place == nil
-                    hasMoved = true
-                case .ask(let place):
-                    progress.again.append(Step(command: step.command, asked: place))
-                    hasMoved = true
-                case .later:
-                    progress.again.append(Step(command: step.command))
-                    progress.mustWait = true
-                }
-            }
-            // Nodes that disagree are left alone for a while.
-            if hasMoved { progress.moves += 1 }
-            progress.mustWait = progress.mustWait || progress.moves > 5
-        }
-    }
-
-    func fail(_ outcome: RedisConnection.Outcome) -> Bool {
-        finishPart { $0.failure = $0.failure ?? outcome }
-    }
-
-    /// No node has the slots of these.
-    func strand(_ steps: [Step]) -> Bool {
-        finishPart { progress in
-            progress.again += steps.map { Step(command: $0.command) }
-            progress.mustWait = true
-        }
-    }
-
-    private func finishPart(_ body: (inout Progress) -> Void) -> Bool {
+    /// Takes the outcome of a part.
+    ///
+    /// - Returns: whether it is the last part, and whether slots may have moved.
+    func take(_ outcome: RedisConnection.Outcome, of steps: [Step]) -> (isLast: Bool, isMoved: Bool) {
         progress.withLock { progress in
-            body(&progress)
+            var isMoved = false
+            if case .replies(let replies) = outcome {
+                for (step, reply) in zip(steps, replies) {
+                    switch Redirection(reply) {
+                    case nil:
+                        progress.replies[step.command] = reply
+                        continue
+                    case .node(let node, let isAsking):
+                        progress.again.append(Step(command: step.command, node: node, isAsking: isAsking))
+                    case .later:
+                        progress.again.append(Step(command: step.command))
+                        progress.mustWait = true
+                    }
+                    isMoved = true
+                }
+                // Nodes that disagree are left alone for a while.
+                if isMoved { progress.moves += 1 }
+                progress.mustWait = progress.mustWait || progress.moves > 5
+            } else {
+                isMoved = true
+                progress.failure = progress.failure ?? outcome
+            }
             progress.missing -= 1
-            return progress.missing == 0
+            return (progress.missing == 0, isMoved)
         }
     }
 
@@ -122,7 +110,10 @@ final class RedisErrand: Sendable {
                     return .end(.failed("No node of the cluster serves the slot in time."))
                 }
                 if progress.mustWait, !hasWaited { return .wait }
-                if hasWaited { progress.moves = 0 }
+                if hasWaited {
+                    progress.moves = 0
+                    progress.again = progress.again.map { Step(command: $0.command) }
+                }
                 progress.mustWait = false
                 // In the order of the request, which `part` may send as it is.
                 return .send(exchange(&progress.again, with: []).sorted { $0.command < $1.command })
@@ -145,16 +136,15 @@ final class RedisErrand: Sendable {
     /// A reply of a node that has not executed a command
     /// (<https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#redirection-and-resharding>).
     enum Redirection {
-        /// Without a place when the node does not know how it is to be reached.
-        case moved(slot: Int, RedisAddress.Place?)
-        case ask(RedisAddress.Place?)
+        case node(RedisAddress.Place, isAsking: Bool)
+        /// Also when the node does not know how the other one is to be reached.
         case later
 
         init?(_ reply: RedisReply) {
             guard let words = reply.error?.split(separator: " "), let kind = words.first else { return nil }
             switch kind {
-            case "MOVED" where words.count == 3: self = .moved(slot: Int(words[1]) ?? .max, Self.place(words[2]))
-            case "ASK" where words.count == 3: self = .ask(Self.place(words[2]))
+            case "MOVED" where words.count == 3, "ASK" where words.count == 3:
+                self = Self.place(words[2]).map { .node($0, isAsking: kind == "ASK") } ?? .later
             case "TRYAGAIN", "CLUSTERDOWN": self = .later
             // A session and its responses are on two nodes while their slot moves. The script has changed nothing.
             case "ERR" where reply.error?.contains("access a non local key") == true: self = .later
@@ -168,5 +158,32 @@ final class RedisErrand: Sendable {
             else { return nil }
             return RedisAddress.Place(host: String(text[..<colon]), port: port)
         }
+    }
+}
+
+/// The hash slot of a key in a cluster
+/// (<https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#key-distribution-model>).
+enum RedisSlot {
+    static let count = 1 << 14
+
+    /// The slot of a key. Keys with the same text in their first braces have the same slot; an empty text does not
+    /// count.
+    static func of(_ key: ArraySlice<UInt8>) -> Int {
+        guard let open = key.firstIndex(of: UInt8(ascii: "{")),
+            let close = key[open...].firstIndex(of: UInt8(ascii: "}")), close > open + 1
+        else { return crc(key) % count }
+        return crc(key[(open + 1)..<close]) % count
+    }
+
+    static func of(_ key: String) -> Int { of(Array(key.utf8)[...]) }
+
+    /// CRC-16 of XMODEM: the polynomial 1021, from 0 on, and nothing reflected.
+    private static func crc(_ bytes: ArraySlice<UInt8>) -> Int {
+        var sum: UInt16 = 0
+        for byte in bytes {
+            sum ^= UInt16(byte) << 8
+            for _ in 0..<8 { sum = sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
+        }
+        return Int(sum)
     }
 }

@@ -1,4 +1,3 @@
-import Sessions
 import Synchronization
 import Threads
 
@@ -16,11 +15,13 @@ final class RedisGate: Sendable {
     private let state = Mutex(State())
     private let end = Completion()
 
-    func enter() throws(StoreError) {
-        try state.withLock { (state) throws(StoreError) in
-            guard !state.isClosed else { throw .unavailable("The store is closed.") }
-            if let obstacle = state.obstacles.values.first { throw .unavailable(obstacle) }
+    /// - Returns: why the call is refused; nil when it may begin, and has to ``leave()``.
+    func enter() -> String? {
+        state.withLock { state in
+            if state.isClosed { return "The store is closed." }
+            if let obstacle = state.obstacles.values.first { return obstacle }
             state.calls += 1
+            return nil
         }
     }
 

@@ -1,11 +1,14 @@
 import CHiredis
 import Glibc
+import Storage
 
 /// Why there is no connection to Redis, in a sentence.
 struct RedisFailure: Error, Sendable {
     let sentence: String
     /// Whether it stays as it is until somebody changes a configuration.
     let isPermanent: Bool
+    /// The sentence, if so.
+    var refusal: String? { isPermanent ? sentence : nil }
 
     init(_ sentence: String, isPermanent: Bool = false) {
         self.sentence = sentence
@@ -17,6 +20,7 @@ struct RedisFailure: Error, Sendable {
 ///
 /// The socket is ours, of hiredis it is the parser only. With TLS, OpenSSL reads and writes it.
 final class RedisLink {
+    private let address: RedisAddress
     private let descriptor: Int32
     private let tls: RedisTLSLayer?
     private let reader: UnsafeMutablePointer<redisReader>
@@ -28,6 +32,7 @@ final class RedisLink {
     var outputCount: Int { output.count - sent }
 
     init(to address: RedisAddress, until deadline: ContinuousClock.Instant) throws(RedisFailure) {
+        self.address = address
         let descriptor = try Self.connected(to: address, until: deadline)
         do throws(RedisFailure) {
             tls = try address.tls.map { (tls) throws(RedisFailure) in
@@ -197,11 +202,7 @@ final class RedisLink {
             try flush()
             if wait(nil, until: deadline) { try receive() }
             while let reply = try next() {
-                // Of a subscription, which is no reply.
-                if reply[0].text == "message" { continue }
-                if !toleratesErrors, let error = reply.error {
-                    throw RedisFailure("Redis refuses a connection: \(error).")
-                }
+                if !toleratesErrors, let error = reply.error { throw RedisGreeting.refusal(error, address) }
                 replies.append(reply)
             }
         }
@@ -220,5 +221,29 @@ final class RedisLink {
     static func wait(_ places: inout [pollfd], until deadline: ContinuousClock.Instant) -> Bool {
         let rest = (deadline - .now) / .milliseconds(1)
         return poll(&places, nfds_t(places.count), Int32(max(0, min(rest.rounded(.up), 60_000)))) > 0
+    }
+}
+
+/// Wakes a thread that waits in `poll`, alone or with a socket.
+final class RedisSignal: Sendable {
+    /// An eventfd (`eventfd(2)`).
+    let descriptor: Int32
+
+    /// - Throws: ``StoreOpeningError/noThread``.
+    init() throws(StoreOpeningError) {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw .noThread }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func raise() {
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    func wait(until deadline: ContinuousClock.Instant) {
+        var places = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        if RedisLink.wait(&places, until: deadline) { RedisLink.reset(descriptor) }
     }
 }

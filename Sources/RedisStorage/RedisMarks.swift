@@ -1,4 +1,5 @@
 import Sessions
+import Storage
 import Synchronization
 
 /// Random texts that the first server of an installation puts into Redis, and that every server remembers from its
@@ -16,12 +17,12 @@ final class RedisMarks: Sendable {
         /// The one to look at next.
         var next = 0
         var isLooking = false
-        weak var router: RedisRouter?
     }
 
     private let state: Mutex<State>
     private let keys: RedisKeys
     private let isCluster: Bool
+    private let router: RedisRouter
     private let gate: RedisGate
     private let report: @Sendable (String) -> Void
 
@@ -29,16 +30,16 @@ final class RedisMarks: Sendable {
     ///   - gate: lets no call through while something is lost.
     ///   - report: is called with a sentence for the log.
     init(
-        _ keys: RedisKeys, isCluster: Bool, gate: RedisGate, report: @escaping @Sendable (String) -> Void
+        _ keys: RedisKeys, isCluster: Bool, on router: RedisRouter, gate: RedisGate,
+        report: @escaping @Sendable (String) -> Void
     ) {
         self.keys = keys
         self.isCluster = isCluster
+        self.router = router
         self.gate = gate
         self.report = report
         state = Mutex(State(known: Array(repeating: nil, count: isCluster ? Self.tags.count : 1)))
     }
-
-    func start(on router: RedisRouter) { state.withLock { $0.router = router } }
 
     /// A sentence while something is lost.
     var trouble: String? {
@@ -74,46 +75,41 @@ final class RedisMarks: Sendable {
 
     /// The same, waiting.
     func confirm(absenceOf id: SessionID?) async throws(StoreError) {
-        let failure = await withUnsafeContinuation { waiting in
-            confirm(absenceOf: id) { waiting.resume(returning: $0) }
-        }
-        if let failure { throw failure }
+        try await RedisStore.wait { confirm(absenceOf: id, then: $0) }
     }
 
     private func ask(_ marks: [Int], then done: @escaping @Sendable (StoreError?) -> Void) {
         var request = RedisRequest()
-        let (new, router) = (Hexadecimal.text(SessionID(random: SystemRandom()).low), state.withLock(\.router))
+        let new = Hexadecimal.text(SessionID(random: SystemRandom()).low)
         let isKnown = state.withLock { state in marks.map { state.known[$0] != nil } }
         for (mark, isKnown) in zip(marks, isKnown) {
-            if !isKnown {
+            if isKnown {
+                request.add("GET", .text(key(mark)))
+            } else {
                 request.needsReplicas = true
                 // Also when Redis has no memory left: otherwise it would not be known what is there.
                 request.add(["SET", .text(key(mark)), .text(new), "NX", "GET"], insists: true)
-            } else {
-                request.add("GET", .text(key(mark)))
             }
         }
-        let asked = request
-        let refusal = router?.append(asked, isBounded: false) { [self] outcome in
-            switch outcome {
-            case .replies(let replies):
+        let refusal = router.append(request, isBounded: false) { [self] outcome in
+            do throws(StoreError) {
                 // Redis tells what was there before. Where nothing was, the new one is now.
-                done(take(zip(replies, isKnown).map { $1 ? $0 : $0.orText(new) }, of: marks))
-            case .lost(let sentence), .failed(let sentence): done(.unavailable(sentence))
+                done(take(zip(try outcome.get(), isKnown).map { $0.text ?? ($1 ? nil : new) }, of: marks))
+            } catch {
+                done(error)
             }
         }
-        if router == nil || refusal != nil { done(.unavailable(refusal ?? "The store is closed.")) }
+        if let refusal { done(.unavailable(refusal)) }
     }
 
-    private func take(_ replies: [RedisReply], of marks: [Int]) -> StoreError? {
-        if let error = replies.lazy.compactMap(\.error).first { return StoreError(redis: error) }
+    private func take(_ found: [String?], of marks: [Int]) -> StoreError? {
         let (hadLost, hasLost) = state.withLock { state in
             let former = state.lost
-            for (mark, reply) in zip(marks, replies) {
+            for (mark, text) in zip(marks, found) {
                 if let known = state.known[mark] {
-                    if reply.text == known { state.lost.remove(mark) } else { state.lost.insert(mark) }
+                    if text == known { state.lost.remove(mark) } else { state.lost.insert(mark) }
                 } else {
-                    state.known[mark] = reply.text
+                    state.known[mark] = text
                 }
             }
             // Within the lock, so that of two threads the last one has the last word.
@@ -121,9 +117,7 @@ final class RedisMarks: Sendable {
             return (!former.isEmpty, !state.lost.isEmpty)
         }
         let trouble = trouble
-        if hasLost != hadLost {
-            report(trouble ?? "Redis has what it had again.")
-        }
+        if hasLost != hadLost { report(trouble ?? "Redis has what it had again.") }
         return trouble.map { .unavailable($0) }
     }
 
@@ -146,10 +140,4 @@ final class RedisMarks: Sendable {
         }
         return tags.sorted { $0.key < $1.key }.map(\.value)
     }()
-}
-
-extension RedisReply {
-    fileprivate func orText(_ text: String) -> RedisReply {
-        if case .none = self { .bytes(Array(text.utf8)) } else { self }
-    }
 }

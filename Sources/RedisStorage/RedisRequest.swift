@@ -1,3 +1,6 @@
+import CHiredis
+import Sessions
+
 /// Commands that are sent together, in Redis' protocol. Each has one reply.
 ///
 /// hiredis' formatter would take an array of C pointers and return a copy to be copied again and freed.
@@ -38,11 +41,7 @@ struct RedisRequest: Sendable {
     /// - Parameter insists: whether it is done also when Redis has no memory left.
     mutating func add(_ words: [Word], insists: Bool) {
         guard insists else { return add(words) }
-        begin(3 + words.count)
-        bytes += RedisScript.insist.opening
-        append(words[1], isKey: true)
-        append(words[0])
-        for word in words.dropFirst(2) { append(word) }
+        call(.insist, words[1], Arguments(words[..<1] + words[2...]))
     }
 
     mutating func add(_ words: [Word]) {
@@ -88,23 +87,15 @@ struct RedisRequest: Sendable {
 
     /// - Parameter key: the only key that the script touches.
     mutating func call(_ script: RedisScript, _ key: String, _ arguments: Word...) {
-        call(script, key, count: arguments.count)
-        for argument in arguments { append(argument) }
+        call(script, .text(key), Arguments(arguments))
     }
 
-    /// The same with many arguments.
-    mutating func call(_ script: RedisScript, _ key: String, _ arguments: Arguments) {
+    mutating func call(_ script: RedisScript, _ key: Word, _ arguments: Arguments) {
         bytes.reserveCapacity(bytes.count + arguments.bytes.count + 128)
         begin(4 + arguments.count)
         bytes += script.opening
-        append(.text(key), isKey: true)
+        append(key, isKey: true)
         bytes += arguments.bytes
-    }
-
-    private mutating func call(_ script: RedisScript, _ key: String, count: Int) {
-        begin(4 + count)
-        bytes += script.opening
-        append(.text(key), isKey: true)
     }
 
     private mutating func append(_ word: Word, isKey: Bool = false) {
@@ -112,14 +103,12 @@ struct RedisRequest: Sendable {
         if isKey { commands[count - 1].key = bytes.count - 2 - length..<bytes.count - 2 }
     }
 
-    /// Arguments of a call, before it is known how many they are.
+    /// Arguments of a call.
     struct Arguments: Sendable {
         fileprivate var bytes: [UInt8] = []
         private(set) var count = 0
 
-        init() {}
-
-        init(_ words: Word...) { for word in words { add(word) } }
+        init(_ words: some Sequence<Word> = []) { for word in words { add(word) } }
 
         mutating func add(_ word: Word) {
             bytes.add(word)
@@ -174,5 +163,68 @@ extension [UInt8] {
     private mutating func endLine() {
         append(13)
         append(10)
+    }
+}
+
+/// A reply of Redis.
+enum RedisReply: Sendable {
+    case none
+    case number(Int64)
+    /// A bulk string or a status.
+    case bytes([UInt8])
+    case error(String)
+    case list([RedisReply])
+
+    init(_ reply: UnsafePointer<redisReply>) {
+        let reply = reply.pointee
+        func bytes() -> [UInt8] {
+            reply.str.map { Array(UnsafeRawBufferPointer(start: $0, count: Int(reply.len))) } ?? []
+        }
+        switch reply.type {
+        case REDIS_REPLY_STRING, REDIS_REPLY_STATUS: self = .bytes(bytes())
+        case REDIS_REPLY_INTEGER: self = .number(reply.integer)
+        case REDIS_REPLY_ERROR: self = .error(String(decoding: bytes(), as: UTF8.self))
+        case REDIS_REPLY_ARRAY:
+            self = .list((0..<Int(reply.elements)).map { place in reply.element[place].map { .init($0) } ?? .none })
+        default: self = .none
+        }
+    }
+
+    var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+    var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+    var list: [RedisReply] { if case .list(let list) = self { list } else { [] } }
+    var error: String? { if case .error(let text) = self { text } else { nil } }
+
+    /// A number, also one that Redis keeps as a text.
+    var number: Int64? { if case .number(let number) = self { number } else { text.flatMap { Int64($0) } } }
+
+    /// The reply of `HMGET` in the form of `HGETALL`.
+    func paired(_ fields: [String]) -> RedisReply {
+        .list(zip(fields, list).flatMap { $1.bytes == nil ? [] : [.bytes(Array($0.utf8)), $1] })
+    }
+
+    /// Of a list of names and values.
+    var pairs: [(name: String, value: RedisReply)] {
+        let list = list
+        return stride(from: 0, to: list.count - 1, by: 2).map { (list[$0].text ?? "", list[$0 + 1]) }
+    }
+
+    /// A place of a list; `none` beyond its end, since a script's list ends there.
+    subscript(place: Int) -> RedisReply {
+        let list = list
+        return place < list.count ? list[place] : .none
+    }
+}
+
+extension StoreError {
+    /// - Parameter error: an error of Redis, which begins with a word for its kind.
+    init(redis error: String) {
+        if error.hasPrefix("OOM") {
+            self = .full("Redis has no memory left: \(error)")
+        } else if error.hasPrefix("MISCONF"), error.contains("No space left on device") {
+            self = .full("Redis has no room on its disk: \(error)")
+        } else {
+            self = .unavailable("Redis: \(error)")
+        }
     }
 }

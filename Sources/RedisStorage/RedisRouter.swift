@@ -14,48 +14,45 @@ final class RedisRouter: Sendable {
     enum Lane: Sendable { case commands, events }
 
     struct Hooks: Sendable {
-        /// Prepares a new connection for commands.
-        var prepare: RedisConnection.Preparation?
-        /// What connections for commands ask again and again.
-        var pulse: RedisPulse?
-        /// Called when a connection is new, or slots have moved, with the keys that this concerns.
-        var connected: @Sendable (Lane, _ concerns: (String) -> Bool) -> Void = { _, _ in }
+        /// Of each connection. Only those for commands are prepared.
+        var connection = RedisConnection.Hooks()
+        /// Called when a connection of subscriptions is new, or slots have moved, with the keys that this concerns.
+        var subscribes: @Sendable (_ concerns: (String) -> Bool) -> Void = { _ in }
         /// Called with all nodes of a cluster that have slots, when that has changed.
         var moved: @Sendable (Set<RedisAddress.Place>) -> Void = { _ in }
-        /// Called with each message's channel, and with that of a subscription that ends because its slot moves.
-        var told: @Sendable (_ channel: [UInt8], _ isMoved: Bool) -> Void = { _, _ in }
     }
 
     private typealias Place = RedisAddress.Place
 
     private struct State {
+        var hooks = Hooks()
         /// The only one for commands, without a cluster.
         var only: RedisConnection?
         var connections: [Lane: [Place: RedisConnection]] = [.commands: [:], .events: [:]]
         /// The node of each slot. Empty until it is known.
         var owners: [Place?] = []
-        /// The last table from the cluster, without the changes of later redirections.
-        var table: [Place?] = []
         private(set) var waiting: [RedisErrand] = []
         private var waitingBytes = 0
-        /// Whether ``table`` may be out of date, so that the cluster is to be asked.
+        /// Whether that may be out of date, so that the cluster is to be asked.
         var mustAsk = true
         /// Why the last attempt to ask it failed, or which slot has no node.
-        var trouble: String? {
-            didSet { troubleSince = trouble == nil ? nil : troubleSince ?? .now }
+        var failure: RedisFailure? {
+            didSet { failingSince = failure == nil ? nil : failingSince ?? .now }
         }
-        private(set) var troubleSince: ContinuousClock.Instant?
-        /// The same, if no other attempt changes that.
-        var refusal: String?
+        private(set) var failingSince: ContinuousClock.Instant?
         var isClosing = false
 
-        func isFull(_ limits: RedisConnection.Limits) -> Bool {
-            waiting.count >= limits.requests || waitingBytes >= limits.bytes
-        }
+        var all: [RedisConnection] { connections.values.flatMap(\.values) }
 
-        mutating func hold(_ errand: RedisErrand) {
+        /// - Parameter most: nil for an errand that was counted before.
+        /// - Returns: why it is refused, if it is.
+        mutating func hold(_ errand: RedisErrand, atMost most: Int? = nil) -> String? {
+            if let most, waiting.count >= most || waitingBytes >= RedisConnection.mostBytes {
+                return "Too many requests wait for Redis."
+            }
             waiting.append(errand)
             waitingBytes += errand.bytes
+            return nil
         }
 
         mutating func release() -> [RedisErrand] {
@@ -66,8 +63,7 @@ final class RedisRouter: Sendable {
 
     private let state: Mutex<State>
     private let address: RedisAddress
-    private let limits: RedisConnection.Limits
-    private let hooks: Hooks
+    private let settings: RedisStore.Settings
     private let sentinels: RedisSentinels?
     private let signal: RedisSignal
     private let made = Atomic<Int>(0)
@@ -75,10 +71,9 @@ final class RedisRouter: Sendable {
     private let threadEnd = Completion()
 
     /// - Throws: ``StoreOpeningError``.
-    init(_ address: RedisAddress, _ limits: RedisConnection.Limits, _ hooks: Hooks) throws(StoreOpeningError) {
+    init(_ address: RedisAddress, _ settings: RedisStore.Settings) throws(StoreOpeningError) {
         self.address = address
-        self.limits = limits
-        self.hooks = hooks
+        self.settings = settings
         signal = try RedisSignal()
         if case .sentinels(let master) = address.kind {
             sentinels = try RedisSentinels(address, master: master)
@@ -86,13 +81,17 @@ final class RedisRouter: Sendable {
             sentinels = nil
         }
         state = Mutex(State())
-        if address.kind != .cluster {
-            try state.withLock { (state) throws(StoreOpeningError) -> Void in
-                state.only = try connection(to: address.places[0], .commands, &state)
-            }
-            threadEnd.reach()
-            return
+    }
+
+    /// Begins to connect. Nothing may be requested before.
+    ///
+    /// - Throws: ``StoreOpeningError``.
+    func start(_ hooks: Hooks) throws(StoreOpeningError) {
+        try state.withLock { (state) throws(StoreOpeningError) -> Void in
+            state.hooks = hooks
+            if !isCluster { state.only = try connection(to: address.places[0], .commands, &state) }
         }
+        guard isCluster else { return threadEnd.reach() }
         let isStarted = DetachedThread.start("store cluster") { [weak self, signal, threadEnd] in
             while let rest = self?.turn() {
                 // Of slots that move one after the other not each is worth a question.
@@ -106,6 +105,8 @@ final class RedisRouter: Sendable {
         if !isStarted { throw .noThread }
     }
 
+    private var isCluster: Bool { address.kind == .cluster }
+
     /// How often something was written to a socket.
     var writes: Int { state.withLock { $0.connections[.commands]?.values.reduce(0) { $0 + $1.writes } ?? 0 } }
 
@@ -116,19 +117,18 @@ final class RedisRouter: Sendable {
     /// A sentence while a node cannot be reached or a slot has no node.
     var trouble: String? {
         state.withLock { state -> String? in
-            if address.kind == .cluster, state.owners.isEmpty {
-                return state.trouble ?? "There is no connection to \(address) yet."
+            if isCluster, state.owners.isEmpty {
+                return state.failure?.sentence ?? "There is no connection to \(address) yet."
             }
-            let isOver = state.troubleSince.map { .now - $0 >= limits.grace } ?? false
+            let isOver = state.failingSince.map { .now - $0 >= settings.grace } ?? false
             // Not lazily: that would ask a connection twice and stop the program when its trouble ends in between.
-            return (isOver ? state.trouble : nil)
-                ?? state.connections.values.flatMap(\.values).compactMap(\.trouble).first
+            return (isOver ? state.failure?.sentence : nil) ?? state.all.compactMap(\.trouble).first
         }
     }
 
     /// Why Redis refuses us, if no attempt can help that.
     var refusal: String? {
-        state.withLock { $0.refusal ?? $0.connections[.commands]?.values.compactMap(\.refusal).first }
+        state.withLock { $0.failure?.refusal ?? $0.all.compactMap(\.refusal).first }
     }
 
     /// Adds a request to those that wait.
@@ -141,35 +141,29 @@ final class RedisRouter: Sendable {
         _ request: RedisRequest, on lane: Lane = .commands, isBounded: Bool = true,
         then done: @escaping @Sendable (RedisConnection.Outcome) -> Void
     ) -> String? {
-        if address.kind != .cluster {
-            do throws(StoreOpeningError) {
-                let connection = try state.withLock { (state) throws(StoreOpeningError) -> RedisConnection in
-                    if lane == .commands, let only = state.only { return only }
-                    return try self.connection(to: address.places[0], lane, &state)
-                }
-                return connection.append(request, isBounded: isBounded, then: done)
-            } catch {
-                return "\(error)"
+        if !isCluster {
+            let connection = state.withLock { state in
+                lane == .commands ? state.only : try? self.connection(to: address.places[0], lane, &state)
             }
+            guard let connection else { return "There is no thread for a connection to Redis." }
+            return connection.append(request, isBounded: isBounded, then: done)
         }
         let errand = RedisErrand(
-            request, lane, isBounded: isBounded, deadline: .now + limits.deadline, done: done)
+            request, lane, isBounded: isBounded, deadline: .now + settings.deadline, done: done)
         return state.withLock { (state) -> String? in
             if !state.owners.isEmpty, case .send(let steps) = errand.next() {
                 return send(errand, steps, isFirst: true, &state)
             }
             if state.isClosing { return "The store is closed." }
-            if let trouble = state.trouble { return trouble }
-            if isBounded, state.isFull(limits) { return "Too many requests wait for Redis." }
-            state.hold(errand)
-            return nil
+            if let failure = state.failure { return failure.sentence }
+            return state.hold(errand, atMost: isBounded ? settings.requests : nil)
         }
     }
 
     func close() async {
         let connections = state.withLock { state in
             state.isClosing = true
-            return state.connections.values.flatMap(\.values)
+            return state.all
         }
         signal.raise()
         for connection in connections { connection.close() }
@@ -180,29 +174,34 @@ final class RedisRouter: Sendable {
     }
 
     deinit {
-        state.withLock { for connection in $0.connections.values.flatMap(\.values) { connection.close() } }
+        for connection in state.withLock(\.all) { connection.close() }
         signal.raise()
     }
 
     // MARK: Under the lock
 
     private func connection(
-        to place: RedisAddress.Place, _ lane: Lane, _ state: inout State
+        to place: Place, _ lane: Lane, _ state: inout State
     ) throws(StoreOpeningError) -> RedisConnection {
         if let made = state.connections[lane]?[place] { return made }
         guard !state.isClosing else { throw .noThread }
-        let (hooks, isCluster) = (hooks, address.kind == .cluster)
+        var hooks = state.hooks.connection
+        if lane == .events { hooks.prepare = nil }
+        hooks.connected = { [weak self, subscribes = state.hooks.subscribes] in
+            guard let self else { return }
+            guard lane == .events else {
+                self.made.add(1, ordering: .acquiringAndReleasing)
+                return
+            }
+            let owners = self.state.withLock(\.owners)
+            subscribes { owners.isEmpty || owners[RedisSlot.of($0)] == place }
+        }
+        // A server without requests learns by this that slots have moved.
+        hooks.refused = { [weak self] in if let self, isCluster { self.state.withLock { self.ask(&$0) } } }
         let made = try RedisConnection(
             lane == .commands ? "store redis" : "store follower", to: isCluster ? address.server(at: place) : address,
-            limits: limits, sentinels: sentinels, pulse: lane == .commands ? hooks.pulse : nil,
-            isLater: lane == .events || !state.table.isEmpty, prepare: lane == .commands ? hooks.prepare : nil,
-            connected: { [weak self] in
-                if lane == .commands { self?.made.add(1, ordering: .acquiringAndReleasing) }
-                let owners = isCluster ? self?.state.withLock(\.owners) ?? [] : []
-                hooks.connected(lane) { owners.isEmpty || owners[RedisSlot.of($0)] == place }
-            },
-            // A server without requests learns by this that slots have moved.
-            refused: { [weak self] in if isCluster { self?.state.withLock { self?.ask(&$0) } } }, told: hooks.told)
+            settings: settings, sentinels: sentinels, isSubscribed: lane == .events,
+            isLater: lane == .events || !state.owners.isEmpty, hooks: hooks)
         state.connections[lane]?[place] = made
         return made
     }
@@ -217,18 +216,14 @@ final class RedisRouter: Sendable {
         var stranded: [RedisErrand.Step] = []
         for step in steps {
             let slot = errand.slot(step)
-            guard let place = step.asked ?? (slot < state.owners.count ? state.owners[slot] : nil),
+            guard let place = step.node ?? (slot < state.owners.count ? state.owners[slot] : nil),
                 let connection = try? self.connection(to: place, errand.lane, &state)
             else {
                 stranded.append(step)
                 continue
             }
-            let isAsking = step.asked != nil
-            if let part = parts.firstIndex(where: { $0.connection === connection && $0.isAsking == isAsking }) {
-                parts[part].steps.append(step)
-            } else {
-                parts.append((connection, isAsking, [step]))
-            }
+            let part = parts.firstIndex { $0.connection === connection && $0.isAsking == step.isAsking }
+            if let part { parts[part].steps.append(step) } else { parts.append((connection, step.isAsking, [step])) }
         }
         errand.expect(parts.count + (stranded.isEmpty ? 0 : 1))
         var refusals: [String] = []
@@ -243,16 +238,15 @@ final class RedisRouter: Sendable {
         if isFirst, stranded.isEmpty, refusals.count == parts.count { return refusals.first }
         // Not done here, where the caller may hold a lock.
         var isLast = false
-        for refusal in refusals { isLast = errand.fail(.failed(refusal)) }
-        if !stranded.isEmpty { isLast = errand.strand(stranded) }
-        if isLast { wait(errand, &state) }
+        for refusal in refusals { isLast = errand.take(.failed(refusal), of: []).isLast }
+        if !stranded.isEmpty {
+            isLast = errand.take(.replies(stranded.map { _ in .error("CLUSTERDOWN") }), of: stranded).isLast
+        }
+        if isLast {
+            _ = state.hold(errand)
+            ask(&state)
+        }
         return nil
-    }
-
-    /// Goes on with an errand on the thread of the cluster.
-    private func wait(_ errand: RedisErrand, _ state: inout State) {
-        state.hold(errand)
-        ask(&state)
     }
 
     /// Makes the cluster's thread ask where the slots are.
@@ -266,21 +260,13 @@ final class RedisRouter: Sendable {
     private func take(
         _ outcome: RedisConnection.Outcome, _ errand: RedisErrand, _ steps: [RedisErrand.Step], isAsking: Bool
     ) {
-        let isLast: Bool
-        if case .replies(var replies) = outcome {
+        var outcome = outcome
+        if isAsking, case .replies(let replies) = outcome {
             // Each one follows the reply to ASKING.
-            if isAsking { replies = steps.indices.map { replies[2 * $0 + 1] } }
-            for case .moved(let slot, let place?) in replies.lazy.compactMap(RedisErrand.Redirection.init) {
-                state.withLock { state in
-                    if state.owners.indices.contains(slot) { state.owners[slot] = place }
-                    ask(&state)
-                }
-            }
-            isLast = errand.take(replies, of: steps)
-        } else {
-            state.withLock { ask(&$0) }
-            isLast = errand.fail(outcome)
+            outcome = .replies(steps.indices.map { replies[2 * $0 + 1] })
         }
+        let (isLast, isMoved) = errand.take(outcome, of: steps)
+        if isMoved { state.withLock { ask(&$0) } }
         if isLast { proceed(errand, errand.next()) }
     }
 
@@ -288,12 +274,11 @@ final class RedisRouter: Sendable {
         switch next {
         case .send(let steps): _ = state.withLock { send(errand, steps, &$0) }
         case .wait:
-            let isFull = state.withLock { state in
-                guard !state.isFull(limits) else { return true }
-                wait(errand, &state)
-                return false
+            let refusal = state.withLock { state in
+                ask(&state)
+                return state.hold(errand, atMost: settings.requests)
             }
-            if isFull { errand.done(.failed("Too many requests wait for Redis.")) }
+            if let refusal { errand.done(.failed(refusal)) }
         case .end(let outcome): errand.done(outcome)
         }
     }
@@ -305,17 +290,16 @@ final class RedisRouter: Sendable {
         if state.withLock(\.isClosing) { return nil }
         let waiting = state.withLock { $0.release() }
         if !isWell || state.withLock(\.mustAsk) { locate() }
-        let failure = state.withLock { $0.owners.isEmpty ? $0.trouble : nil }
-        for errand in waiting { proceed(errand, failure.map { .end(.failed($0)) } ?? errand.next(hasWaited: true)) }
+        let failure = state.withLock { $0.owners.isEmpty ? $0.failure : nil }
+        for errand in waiting {
+            proceed(errand, failure.map { .end(.failed($0.sentence)) } ?? errand.next(hasWaited: true))
+        }
         let isWell = isWell
         return state.withLock { isWell && $0.waiting.isEmpty ? .seconds(60) : .milliseconds(100) }
     }
 
     private var isWell: Bool {
-        state.withLock { state in
-            let connections = state.connections.values.lazy.flatMap(\.values)
-            return state.trouble == nil && !state.owners.isEmpty && !connections.contains(where: \.isAway)
-        }
+        state.withLock { $0.failure == nil && !$0.owners.isEmpty && !$0.all.contains(where: \.isAway) }
     }
 
     /// Asks one node after the other where the slots are.
@@ -332,19 +316,22 @@ final class RedisRouter: Sendable {
         let end = ContinuousClock.now + .seconds(2)
         for place in places where asked.insert(place).inserted && .now < end {
             do throws(RedisFailure) {
-                let reply = try address.server(at: place).ask(
-                    "CLUSTER", "SLOTS", until: min(end, .now + .seconds(1)))
-                return try adopt(reply, of: place)
+                return adopt(try slots(at: place, until: min(end, .now + .seconds(1))))
             } catch {
                 failure = error
             }
         }
-        state.withLock { ($0.trouble, $0.refusal) = (failure.sentence, failure.isPermanent ? failure.sentence : nil) }
+        state.withLock { $0.failure = failure }
     }
 
-    private func adopt(_ reply: RedisReply, of node: RedisAddress.Place) throws(RedisFailure) {
+    /// The node of each slot, as one node says, on a connection of its own.
+    private func slots(at node: Place, until end: ContinuousClock.Instant) throws(RedisFailure) -> [Place?] {
+        let server = address.server(at: node)
+        var request = server.greeting
+        request.add("CLUSTER", "SLOTS")
+        let replies = try RedisLink(to: server, until: end).exchange(request, until: end)
         var owners = [Place?](repeating: nil, count: RedisSlot.count)
-        for range in reply.list {
+        for range in replies[replies.count - 1].list {
             let (host, port) = (range[2][0].text ?? "", range[2][1].number.flatMap(UInt16.init(exactly:)))
             guard let port, let first = range[0].number, let last = range[1].number, 0 <= first, first <= last,
                 last < RedisSlot.count
@@ -353,9 +340,14 @@ final class RedisRouter: Sendable {
             let place = Place(host: host.isEmpty || host == "?" ? node.host : host, port: port)
             for slot in first...last { owners[Int(slot)] = place }
         }
-        let former = state.withLock { state in
-            state.refusal = nil
-            state.trouble = owners.firstIndex(of: nil).map { "No node of \(address) serves slot \($0)." }
+        return owners
+    }
+
+    private func adopt(_ owners: [Place?]) {
+        let (former, hooks) = state.withLock { state in
+            state.failure = owners.firstIndex(of: nil).map {
+                RedisFailure("No node of \(address) serves slot \($0).")
+            }
             let nodes = Set(owners.compactMap(\.self))
             for place in nodes { _ = try? connection(to: place, .commands, &state) }
             for (lane, connections) in state.connections {
@@ -364,11 +356,10 @@ final class RedisRouter: Sendable {
                     connection.close()
                 }
             }
-            state.owners = owners
-            return exchange(&state.table, with: owners)
+            return (exchange(&state.owners, with: owners), state.hooks)
         }
         guard former != owners else { return }
         hooks.moved(Set(owners.compactMap(\.self)))
-        hooks.connected(.events) { former.isEmpty || former[RedisSlot.of($0)] != owners[RedisSlot.of($0)] }
+        hooks.subscribes { former.isEmpty || former[RedisSlot.of($0)] != owners[RedisSlot.of($0)] }
     }
 }

@@ -22,26 +22,24 @@ struct RedisScript: Sendable {
     }
 
     static let all = [
-        commit, confirm, put, end, reserve, touch, swap, raise, find, exchange, fence, drop, insist, rights,
+        commit, put, end, reserve, touch, swap, raise, find, exchange, fence, insist, rights,
     ]
 
     /// Replaces the state of a session.
     ///
     /// Arguments: the nonce, the replaced revision, the new one, the last use (or ""), the number of fields to remove,
     /// these fields, and the other fields with their values. The last of them may be a response, see ``replays``.
-    /// Result: 1, the former user, the removed tasks, or 1 without a list if there were none; 0 without a session; -1,
-    /// the session's nonce and its fields when the revision is another one; -1 alone when another process has reserved
-    /// the session.
+    /// Result: 1, the former user, the removed tasks, or 1 without a list if there were none; 0 without a session; -1
+    /// and the session's fields when the revision is another one; -1 alone when another process has reserved the
+    /// session. A copy of what was executed changes nothing: its result is 1.
     static let commit = RedisScript(
-        now + replays + """
+        copies + reservations + replays + """
             local key = KEYS[1]
             local was = redis.call('HMGET', key, 'r', 'n', 'u', 'o', 'c')
             if not was[1] then return {0} end
-            if was[1] ~= ARGV[2] then return {-1, was[2], redis.call('HGETALL', key)} end
-            if was[5] then
-              local owner, till = string.match(was[5], '^(%w+) (%d+)$')
-              if owner ~= string.match(ARGV[1], '^%w+') and tonumber(till) > now() then return {-1} end
-            end
+            if isCopy(key, was[2]) then return 1 end
+            if was[1] ~= ARGV[2] then return {-1, redis.call('HGETALL', key)} end
+            if was[5] and isReserved(was[5], string.match(ARGV[1], '^%w+')) then return {-1} end
             local result = {1, was[4]}
             local first = 6 + tonumber(ARGV[5])
             for i = 6, first - 1 do
@@ -66,14 +64,16 @@ struct RedisScript: Sendable {
             return result
             """)
 
-    /// Reads revision and nonce, and writes the revision again: from Redis 7.2 on, `WAIT` waits for nothing on a
+    /// Tells the copy of a commit by its nonce, and writes that again: from Redis 7.2 on, `WAIT` waits for nothing on a
     /// connection that has written nothing.
-    static let confirm = RedisScript(
+    private static let copies = """
+        local function isCopy(key, nonce)
+          if nonce ~= ARGV[1] then return false end
+          redis.call('HSET', key, 'n', nonce)
+          return true
+        end
+
         """
-        local found = redis.call('HMGET', KEYS[1], 'r', 'n')
-        if found[1] then redis.call('HSET', KEYS[1], 'r', found[1]) end
-        return found
-        """, needsRoom: false)
 
     /// Appends the tasks of the session to a result, and removes the responses that are kept beside it.
     private static let tasks = """
@@ -117,12 +117,13 @@ struct RedisScript: Sendable {
     /// have had: a copy that comes when the session has ended since is too late.
     /// Result: as for ``commit``, with the tasks of the former session, and without fields.
     static let put = RedisScript(
-        replays + tasks + """
+        copies + replays + tasks + """
             local was = redis.call('HMGET', key, 'r', 'o', 'n', 'f')
-            if ARGV[2] == '' and was[1] then return {-1, was[3]} end
+            if isCopy(key, was[3]) then return 1 end
+            if ARGV[2] == '' and was[1] then return {-1} end
             if was[4] and (#ARGV[6] < #was[4] or (#ARGV[6] == #was[4] and ARGV[6] < was[4])) then return {-1} end
             if ARGV[2] ~= '' and not was[1] then return {0} end
-            if ARGV[2] ~= '' and was[1] ~= ARGV[2] then return {-1, was[3]} end
+            if ARGV[2] ~= '' and was[1] ~= ARGV[2] then return {-1} end
             local result = tasks({1, was[2]})
             local last = keep(key, 7)
             redis.call('DEL', key)
@@ -152,23 +153,24 @@ struct RedisScript: Sendable {
     /// Reserves a session for the commits of one process, until its next one. Arguments: what its nonces begin with,
     /// and for how many milliseconds: 0 gives up a reservation. Result: whether no other process has reserved it.
     static let reserve = RedisScript(
-        now + """
+        reservations + """
             local key = KEYS[1]
             local was = redis.call('HMGET', key, 'r', 'c')
             if not was[1] then return 0 end
-            if was[2] then
-              local owner, till = string.match(was[2], '^(%w+) (%d+)$')
-              if owner ~= ARGV[1] and tonumber(till) > now() then return 0 end
-            end
+            if was[2] and isReserved(was[2], ARGV[1]) then return 0 end
             redis.call('HSET', key, 'c', ARGV[1] .. ' ' .. string.format('%.0f', now() + ARGV[2]))
             return 1
             """, needsRoom: false)
 
-    /// Redis' time in milliseconds.
-    private static let now = """
+    /// Redis' time in milliseconds, and whether a reservation is another process' and not over.
+    private static let reservations = """
         local function now()
           local time = redis.call('TIME')
           return time[1] * 1000 + math.floor(time[2] / 1000)
+        end
+        local function isReserved(reservation, name)
+          local owner, till = string.match(reservation, '^(%w+) (%d+)$')
+          return owner ~= name and tonumber(till) > now()
         end
 
         """
@@ -217,7 +219,7 @@ struct RedisScript: Sendable {
         """, needsRoom: false)
 
     /// Finds a claim, or puts one there. Arguments: the new claim, and for how many milliseconds. What is found is
-    /// written again for the sake of `WAIT`, as in ``confirm``.
+    /// written again for the sake of `WAIT`, as in ``copies``.
     /// Result: the claim that was there.
     static let find = RedisScript(
         """
@@ -227,18 +229,19 @@ struct RedisScript: Sendable {
         return found
         """)
 
-    /// Puts a claim in the place of another one. Arguments: that one, the new one, and for how many milliseconds.
+    /// Puts a text in the place of another one. Arguments: that one, the new one, which is "" to remove it, and for how
+    /// many milliseconds.
     /// Result: 1, or 0 when another one is there.
     static let exchange = RedisScript(
         """
         if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-        redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+        if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
         return 1
         """, needsRoom: false)
 
     /// Keeps a session from being made, unless it was. Arguments: the revision from which another session in its place
     /// has to begin, and for how many milliseconds that is kept.
-    /// Result: 1 when it was made, which is written again for the sake of `WAIT`, as in ``confirm``.
+    /// Result: 1 when it was made, which is written again for the sake of `WAIT`, as in ``copies``.
     static let fence = RedisScript(
         """
         local revision = redis.call('HGET', KEYS[1], 'r')
@@ -249,12 +252,5 @@ struct RedisScript: Sendable {
         redis.call('HSET', KEYS[1], 'f', ARGV[1])
         redis.call('PEXPIRE', KEYS[1], ARGV[2])
         return 0
-        """, needsRoom: false)
-
-    /// Removes a text, if it is the argument.
-    static let drop = RedisScript(
-        """
-        if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-        return 1
         """, needsRoom: false)
 }

@@ -1,17 +1,13 @@
 import Sessions
+import Synchronization
 
 extension RedisStore {
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
-        try gate.enter()
-        defer { gate.leave() }
-        let reply = try await ask(RedisRequest("ZRANGE", .text(keys.user(userID)), "0", "-1", "WITHSCORES"))[0].list
-        if reply.isEmpty { try await marks.confirm(absenceOf: nil) }
-        var entries: [(id: SessionID, addedAt: Int64)] = []
-        for place in stride(from: 0, to: reply.count - 1, by: 2) {
-            guard let id = reply[place].text.flatMap({ SessionID($0) }) else { continue }
-            entries.append((id, reply[place + 1].number ?? 0))
-        }
-        entries.sort { $0.id < $1.id }
+        let reply = try await ask(RedisRequest("ZRANGE", .text(keys.user(userID)), "0", "-1", "WITHSCORES"))[0]
+        if reply.list.isEmpty { try await marks.confirm(absenceOf: nil) }
+        let entries = reply.pairs.compactMap { name, score in
+            SessionID(name).map { (id: $0, addedAt: score.number ?? 0) }
+        }.sorted { $0.id < $1.id }
         var found: [StoredSession] = []
         let now = Self.now
         let loaded = try await hashes(entries.map(\.id), only: RedisFields.listed)
@@ -28,8 +24,6 @@ extension RedisStore {
 
     /// The order is that of the second half's first byte, then that of ids.
     package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
-        try gate.enter()
-        defer { gate.leave() }
         // One more than requested shows whether there is another page.
         let ids = try await ids(after: id, limit: limit + 1)
         if ids.isEmpty { try await marks.confirm(absenceOf: nil) }
@@ -102,4 +96,81 @@ extension RedisStore {
     func doubt(_ id: SessionID) {
         if doubts.isOver("\(id)") { unindex(id) }
     }
+}
+
+/// Entries of indexes that no session confirms. A commit may be on its way, so each is removed when it has been in
+/// doubt for a minute.
+final class RedisDoubts: Sendable {
+    private struct State {
+        var since: [String: ContinuousClock.Instant] = [:]
+        var lookedAt = ContinuousClock.now
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether the entry has been in doubt for long enough; then it is forgotten here.
+    func isOver(_ entry: String, now: ContinuousClock.Instant = .now) -> Bool {
+        state.withLock { state in
+            if let first = state.since[entry] {
+                guard now - first > Self.patience else { return false }
+                state.since[entry] = nil
+                return true
+            }
+            if state.since.count >= Self.most, now - state.lookedAt > Self.patience {
+                // What nobody asks about any more has been confirmed.
+                state.since = state.since.filter { now - $0.value < Self.patience * 60 }
+                state.lookedAt = now
+            }
+            // The others follow when these are removed.
+            if state.since.count < Self.most { state.since[entry] = now }
+            return false
+        }
+    }
+
+    /// The entries that have been in doubt for long enough; they are forgotten here.
+    func takeOver(now: ContinuousClock.Instant = .now) -> [String] {
+        state.withLock { state in
+            let over = state.since.filter { now - $0.value > Self.patience }
+            for entry in over.keys { state.since[entry] = nil }
+            return Array(over.keys)
+        }
+    }
+
+    static let patience = Duration.seconds(60)
+    private static let most = 10_000
+}
+
+/// The number of sessions, as Redis says now and then, and what this process has added since.
+final class RedisCounter: Sendable {
+    private let count = Atomic<Int>(0)
+    private let due = Mutex(ContinuousClock.now)
+    private let keys: RedisKeys
+    private let router: RedisRouter
+
+    init(_ keys: RedisKeys, on router: RedisRouter) { (self.keys, self.router) = (keys, router) }
+
+    var value: Int {
+        let isDue = due.withLock { due in
+            guard due < .now else { return false }
+            due = .now + Self.interval
+            return true
+        }
+        if isDue { refresh() }
+        return max(0, count.load(ordering: .relaxed))
+    }
+
+    /// On the connection's thread, in the order of replies: a count that is asked for includes what was added before.
+    /// Of a cluster it may be wrong until the next one.
+    func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
+
+    func refresh() {
+        var request = RedisRequest()
+        for partition in 0..<SessionID.partitions { request.add("ZCARD", .text(keys.sessions(partition))) }
+        _ = router.append(request, isBounded: false) { [weak self] outcome in
+            guard let replies = try? outcome.get() else { return }
+            self?.count.store(Int(replies.reduce(0) { $0 + ($1.number ?? 0) }), ordering: .relaxed)
+        }
+    }
+
+    private static let interval = Duration.seconds(3)
 }

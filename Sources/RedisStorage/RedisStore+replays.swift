@@ -1,4 +1,6 @@
 import Sessions
+import Storage
+import Synchronization
 
 /// Responses to requests with an idempotency key.
 ///
@@ -9,26 +11,20 @@ extension RedisStore: ReplayStore {
     package var replays: any ReplayStore { self }
 
     package func response(_ id: ShortDigest, of session: SessionID) async throws(StoreError) -> [UInt8]? {
-        try gate.enter()
-        defer { gate.leave() }
-        return try await ask(RedisRequest("HGET", .text(keys.replays(session)), .text(id.text)))[0].bytes
+        try await ask(RedisRequest("HGET", .text(keys.replays(session)), .text(id.text)))[0].bytes
     }
 
     package func loneReplay(_ id: ShortDigest, now: Int64) async throws(StoreError) -> LoneReplay? {
-        try gate.enter()
-        defer { gate.leave() }
         let bytes = try await ask(RedisRequest("GET", .text(keys.loneReplay(id))))[0].bytes
-        return bytes.flatMap { RedisClaim($0)?.loneReplay(id) }.flatMap { $0.endsAt > now ? $0 : nil }
+        return bytes.flatMap { RedisClaim($0)?.replay }.flatMap { $0.endsAt > now ? $0 : nil }
     }
 
     package func keep(
         _ replay: LoneReplay, now: Int64, atMost limit: Int
     ) async throws(StoreError) -> LoneReplay? {
-        try gate.enter()
-        defer { gate.leave() }
-        let claim = RedisClaim(replay)
+        let claim = RedisClaim(replay: replay)
         let found = try await self.claim(claim, now: now, atMost: limit)
-        return found == claim ? nil : found?.loneReplay(replay.id)
+        return found == claim ? nil : found?.replay
     }
 
     /// Session and claim are in different slots, so they cannot be written together. The claim comes first and names
@@ -51,24 +47,19 @@ extension RedisStore: ReplayStore {
     private func createOnce(
         _ session: StoredSession, _ once: OnceCreated
     ) async throws(StoreError) -> LoneReplay? {
-        try gate.enter()
-        defer { gate.leave() }
-        let id = session.record.id
-        var claim = RedisClaim(once.claim(of: id))
+        var claim = RedisClaim(replay: once.claim(of: session.record.id))
         var attempts = Self.mostAttempts
         while let found = try await self.claim(claim, now: once.now, atMost: once.mostLone), found != claim {
             guard attempts > 0 else { throw .unavailable("Other servers keep executing copies of a request.") }
             attempts -= 1
-            guard found.fingerprint == claim.fingerprint, !found.isDone, case .session(let other) = found.content else {
-                return found.loneReplay(claim.id)
-            }
-            if try await isMade(other) { return found.loneReplay(claim.id) }
-            if try await exchange(found, for: claim, now: once.now) { break }
+            let replay = found.replay
+            guard replay.fingerprint == claim.replay.fingerprint, !found.isDone,
+                case .session(let other) = replay.content
+            else { return replay }
+            if try await isMade(other) { return replay }
+            if try await ask(exchanging(found, for: claim, now: once.now))[0].number == 1 { break }
         }
-        let failure = await withUnsafeContinuation { waiting in
-            put(session, replacing: nil, flows: [], tasks: [], replay: once.replay) { waiting.resume(returning: $0) }
-        }
-        if let failure { throw failure }
+        try await Self.wait { put(session, replacing: nil, flows: [], tasks: [], replay: once.replay, then: $0) }
         let made = claim
         claim.isDone = true
         send(exchanging(made, for: claim, now: once.now))
@@ -101,8 +92,8 @@ extension RedisStore: ReplayStore {
     ) async throws(StoreError) -> RedisClaim? {
         var request = RedisRequest()
         request.needsReplicas = true
-        let time = max(1, claim.endsAt - now)
-        request.call(.find, keys.loneReplay(claim.id), .bytes(claim.bytes), .text(String(time)))
+        let time = max(1, claim.replay.endsAt - now)
+        request.call(.find, keys.loneReplay(claim.replay.id), .bytes(claim.bytes), .text(String(time)))
         let found = try await ask(request)[0].bytes
         guard let found else {
             // So a server keeps no more of them in Redis than it may.
@@ -118,18 +109,96 @@ extension RedisStore: ReplayStore {
         return other
     }
 
-    private func exchange(
-        _ former: RedisClaim, for claim: RedisClaim, now: Int64
-    ) async throws(StoreError) -> Bool {
-        try await ask(exchanging(former, for: claim, now: now))[0].number == 1
-    }
-
     private func exchanging(_ former: RedisClaim, for claim: RedisClaim, now: Int64) -> RedisRequest {
         var request = RedisRequest()
         request.needsReplicas = true
         request.call(
-            .exchange, keys.loneReplay(claim.id), .bytes(former.bytes), .bytes(claim.bytes),
-            .text(String(max(1, claim.endsAt - now))))
+            .exchange, keys.loneReplay(claim.replay.id), .bytes(former.bytes), .bytes(claim.bytes),
+            .text(String(max(1, claim.replay.endsAt - now))))
         return request
+    }
+}
+
+/// What Redis keeps of a request that names no session.
+struct RedisClaim: Sendable, Equatable {
+    let replay: LoneReplay
+    /// Whether the session is known to have been made.
+    var isDone = false
+
+    private enum Kind {
+        static let (claimed, made, response): (UInt8, UInt8, UInt8) = (1, 2, 3)
+    }
+
+    var bytes: [UInt8] {
+        var text = StateWriter(reservingCapacity: 96)
+        text.add(RedisFields.plain)
+        switch replay.content {
+        case .session: text.add(isDone ? Kind.made : Kind.claimed)
+        case .response: text.add(Kind.response)
+        }
+        for digest in [replay.id, replay.fingerprint] { digest.bytes.withUnsafeBytes { text.add(raw: $0) } }
+        text.add(difference: replay.endsAt)
+        switch replay.content {
+        case .session(let id): text.add(id.description)
+        case .response(let response): text.add(response)
+        }
+        return RedisFields.checked(text)
+    }
+}
+
+extension RedisClaim {
+    /// As it is in Redis; `nil` when it is damaged.
+    init?(_ bytes: [UInt8]) {
+        let read = RedisFields.read(bytes) { _, text -> RedisClaim? in
+            let kind = try text.byte()
+            guard let id = ShortDigest(bytes: try text.raw(ShortDigest.byteCount)),
+                let fingerprint = ShortDigest(bytes: try text.raw(ShortDigest.byteCount))
+            else { return nil }
+            let endsAt = try text.difference()
+            let content: LoneReplay.Content
+            switch kind {
+            case Kind.claimed, Kind.made:
+                guard let session = SessionID(try text.text()) else { return nil }
+                content = .session(session)
+            case Kind.response: content = .response(try text.bytes())
+            default: return nil
+            }
+            let replay = LoneReplay(id: id, fingerprint: fingerprint, endsAt: endsAt, content: content)
+            return RedisClaim(replay: replay, isDone: kind != Kind.claimed)
+        }
+        guard let read else { return nil }
+        self = read
+    }
+}
+
+/// The claims that this process has put into Redis, so that callers without a session cannot fill it.
+final class RedisClaims: Sendable {
+    private struct State {
+        var claims: [(id: ShortDigest, keys: Int)] = []
+        /// Where `claims` begins; the part before it is removed now and then.
+        var oldest = 0
+        /// How many keys they count for.
+        var keys = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// - Returns: those that have to go.
+    func add(_ claim: RedisClaim, atMost limit: Int) -> [ShortDigest] {
+        state.withLock { state in
+            state.claims.append((claim.replay.id, claim.replay.content.keys))
+            state.keys += claim.replay.content.keys
+            let first = state.oldest
+            while state.keys > limit, state.oldest < state.claims.count - 1 {
+                state.keys -= state.claims[state.oldest].keys
+                state.oldest += 1
+            }
+            let gone = state.claims[first..<state.oldest].map(\.id)
+            if state.oldest * 2 >= state.claims.count {
+                state.claims.removeFirst(state.oldest)
+                state.oldest = 0
+            }
+            return gone
+        }
     }
 }

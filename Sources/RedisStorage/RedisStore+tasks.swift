@@ -3,8 +3,6 @@ import Sessions
 /// Tasks are fields of their session. The sets of all tasks tell where to look; times in them may be of a moment ago.
 extension RedisStore {
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
-        try gate.enter()
-        defer { gate.leave() }
         var claimed: [StoredTask] = []
         let key = keys.ready(claim.name)
         try await walk(key, upTo: claim.now, page: max(claim.limit, 32)) { (found) throws(StoreError) in
@@ -29,8 +27,6 @@ extension RedisStore {
     }
 
     package func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
-        try gate.enter()
-        defer { gate.leave() }
         for _ in 0..<100 {
             let field = RedisRequest("HGET", .text(keys.session(id.session)), .text(RedisFields.field(id)))
             guard let text = try await ask(field)[0].bytes, let former = RedisFields.task(text) else {
@@ -55,8 +51,6 @@ extension RedisStore {
     }
 
     package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
-        try gate.enter()
-        defer { gate.leave() }
         var overdue: [StoredTask] = []
         try await walk(keys.overdue, upTo: now, page: limit) { (found) throws(StoreError) in
             try await reindex(found.filter { $0.task.overAt > now })
@@ -67,8 +61,6 @@ extension RedisStore {
     }
 
     package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
-        try gate.enter()
-        defer { gate.leave() }
         var tasks: [StoredTask] = []
         var start = query.after.map { "(\($0.member)" } ?? "-"
         while tasks.count < query.limit {

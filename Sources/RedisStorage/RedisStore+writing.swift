@@ -14,12 +14,9 @@ extension RedisStore {
             let floor = try await ask(RedisRequest("GET", .text(keys.floor)))[0].text.flatMap(UInt64.init) ?? 0
             session = session.beginning(at: floor)
         }
-        let failure = await withUnsafeContinuation { waiting in
-            put(session, replacing: arrival.replacedRevision, flows: arrival.newFlows, tasks: arrival.tasks) {
-                waiting.resume(returning: $0)
-            }
+        try await Self.wait {
+            put(session, replacing: arrival.replacedRevision, flows: arrival.newFlows, tasks: arrival.tasks, then: $0)
         }
-        if let failure { throw failure }
         // Another server, which has ended a session of its id, may have removed it from the list meanwhile.
         if arrival.replacedRevision == nil { send(listing(session.record.id, insists: true)) }
     }
@@ -35,14 +32,16 @@ extension RedisStore {
         replay: Replay? = nil, then done: @escaping @Sendable (StoreError?) -> Void
     ) {
         let record = session.record
-        var values = RedisRequest.Arguments(
-            .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)))
+        var values = RedisRequest.Arguments([
+            .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)),
+        ])
         for document in record.services { values.add(document, names[document.service], fields(record.id)) }
         for service in record.details.undeclared { values.add(service.document, service.name, fields(record.id)) }
         values.add(record, fields(record.id))
         for task in tasks { values.add(task) }
         if let replay { add(replay, record.id, to: &values) }
-        write(RedisCommit.Content(record: record, replaced: revision, tasks: tasks, flows: flows), .put, values, done)
+        let content = RedisCommit.Content(record: record, replaced: revision, tasks: tasks, flows: flows)
+        RedisCommit(content, .put, values, in: self, then: done).send()
     }
 
     package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
@@ -77,21 +76,11 @@ extension RedisStore {
         let content = RedisCommit.Content(
             record: record, replaced: commit.replacedRevision, tasks: begun, flows: commit.newFlows,
             changesServicesOnly: commit.changesServicesOnly)
-        var arguments = RedisRequest.Arguments(.text(usedAt), .text(String(removed.count)))
+        var arguments = RedisRequest.Arguments([.text(usedAt), .text(String(removed.count))])
         arguments.add(removed)
         arguments.add(values)
-        write(content, .commit, arguments, done)
+        RedisCommit(content, .commit, arguments, in: self, then: done).send()
     }
-
-    private func write(
-        _ content: RedisCommit.Content, _ script: RedisScript, _ arguments: RedisRequest.Arguments,
-        _ done: @escaping @Sendable (StoreError?) -> Void
-    ) {
-        do throws(StoreError) { try gate.enter() } catch { return done(error) }
-        RedisCommit(content, script, arguments, in: self, then: done).send()
-    }
-
-    func newNonce() -> String { "\(name)-\(lastNonce.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
     /// Why a commit was refused.
     ///
@@ -105,10 +94,10 @@ extension RedisStore {
     static let lateness = 60_000
 
     /// For how long a server looks for expired sessions, in milliseconds, before another one may.
-    private static let turnTime = 10_000
+    static let turnTime = 10_000
 
     /// The latest time to count with, in milliseconds: in the year 37648.
-    private static let never: Int64 = 1 << 50
+    static let never: Int64 = 1 << 50
 
     /// The last of the fields: see ``RedisScript/replays``.
     private func add(_ replay: Replay, _ id: SessionID, to values: inout RedisRequest.Arguments) {
@@ -149,14 +138,14 @@ extension RedisStore {
 
     /// Counts a session that is new, and has indexes say what is true after a commit.
     ///
-    /// - Parameter reply: of the script, which says what was there; nil if that is lost.
-    func unindex(_ content: RedisCommit.Content, _ reply: RedisReply?) {
+    /// - Parameter reply: of the script, which says what was there.
+    func unindex(_ content: RedisCommit.Content, _ reply: RedisReply) {
         let record = content.record
         if content.replaced == nil { counter.add(1) }
-        guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply?[1].text) }
+        guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply[1].text) }
         // Another server, which has signed the same user out, may have removed the session from the user's between the
         // two steps of the commit.
-        if let user = record.userID, reply?[1].text.map({ user.isExactly($0) }) != true {
+        if let user = record.userID, reply[1].text.map({ user.isExactly($0) }) != true {
             send(index(RedisCommit.Content(record: record, replaced: 0, tasks: [], flows: []), insists: true))
         }
         unindex(record.id, reply, user: record.userID, except: Set(content.tasks.map(\.id)))
@@ -165,13 +154,11 @@ extension RedisStore {
     /// Removes what a script says was there from the indexes.
     ///
     /// - Parameter user: whom the session has now.
-    func unindex(_ id: SessionID, _ reply: RedisReply?, user: String?, except kept: Set<TaskID> = []) {
-        guard let reply else { return }
+    func unindex(_ id: SessionID, _ reply: RedisReply, user: String?, except kept: Set<TaskID> = []) {
         if let former = reply[1].text, user?.isExactly(former) != true { unindex(id, user: former) }
-        let list = reply.list
-        guard list.count > 2 else { return }
         var request = RedisRequest()
-        for task in list[2...].compactMap(\.bytes).compactMap(RedisFields.task) where !kept.contains(task.id) {
+        let tasks = reply.list.dropFirst(2).compactMap { $0.bytes.flatMap(RedisFields.task) }
+        for task in tasks where !kept.contains(task.id) {
             unindex(task.id, task.name, &request)
         }
         send(request)
@@ -202,152 +189,6 @@ extension RedisStore {
             send(request)
         }
     }
-
-    // MARK: Ends
-
-    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
-        try gate.enter()
-        defer { gate.leave() }
-        // Another server may commit between the two steps. The end must not wait for long until none does.
-        for attempt in 0..<100 {
-            if attempt > 1 { try await reserve(id) }
-            let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "h", "o", "u"))[0]
-            guard let revision = reply[0].text else {
-                try await marks.confirm(absenceOf: id)
-                return false
-            }
-            let usedAt = standing == nil ? "" : reply[3].text ?? ""
-            if let standing, standing.revision != UInt64(revision) || standing.lastUsedAt != Int64(usedAt) {
-                throw .conflict
-            }
-            switch try await end([Ending(id, revision, head: fields(id).head(reply), usedAt: usedAt)])[0] {
-            case 1: return true
-            case 0: return false
-            default: continue
-            }
-        }
-        throw .unavailable("Other servers keep changing \(id).")
-    }
-
-    package func reserve(_ id: SessionID) async throws(StoreError) { try await reserve(id, for: Self.reservation) }
-
-    package func release(_ id: SessionID) { send(reserving(id, for: 0)) }
-
-    func reserve(_ id: SessionID, for milliseconds: Int) async throws(StoreError) {
-        try gate.enter()
-        defer { gate.leave() }
-        _ = try await ask(reserving(id, for: milliseconds))
-    }
-
-    private func reserving(_ id: SessionID, for milliseconds: Int) -> RedisRequest {
-        var request = RedisRequest()
-        request.call(.reserve, keys.session(id), .text(name), .text(String(milliseconds)))
-        return request
-    }
-
-    /// For how many milliseconds a session is reserved: longer than reading and writing it take, and so short that
-    /// nobody notices a server that ends in between.
-    private static let reservation = 1_000
-
-    /// A session that is to end if it is as it was seen.
-    private struct Ending: Sendable {
-        let id: SessionID
-        let revision: String
-        /// Above all revisions that it has given.
-        let next: UInt64
-        /// "" for any.
-        let usedAt: String
-
-        init(_ id: SessionID, _ revision: String, head: RedisFields.Head?, usedAt: String) {
-            self.id = id
-            self.revision = revision
-            self.usedAt = usedAt
-            next = max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0) &+ 1
-        }
-    }
-
-    /// Returns the results of the script.
-    private func end(_ endings: [Ending]) async throws(StoreError) -> [Int64] {
-        guard let next = endings.map(\.next).max() else { return [] }
-        var request = RedisRequest()
-        // If its outcome is lost, it is not known whether we have ended it.
-        request.isRepeatable = false
-        request.needsReplicas = true
-        request.call(.raise, keys.floor, .text(String(next)))
-        request.beginStage()
-        for ending in endings {
-            request.call(
-                .end, keys.session(ending.id), .text(ending.revision), .text(ending.usedAt),
-                .text(String(ending.next)), .text(String(Self.lateness)))
-        }
-        let replies = try await ask(request) { [self] replies in
-            for (ending, reply) in zip(endings, replies.dropFirst()) where reply[0].number == 1 {
-                counter.add(-1)
-                unindex(ending.id)
-                unindex(ending.id, reply, user: nil)
-            }
-        }
-        return replies.dropFirst().map { $0[0].number ?? 0 }
-    }
-
-    package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        try gate.enter()
-        defer { gate.leave() }
-        // By a wrong clock none would have expired.
-        guard time.trouble == nil else { return ExpiredSessions(count: 0, looked: 0) }
-        for id in doubts.takeOver() { SessionID(id).map { unindex($0) } }
-        // Servers take turns, and each goes on where the last one was: for all of them, each session is looked at as
-        // often as for one.
-        var turn = RedisRequest("GET", .text(keys.swept))
-        turn.add("SET", .text(keys.sweeper), .text(name), "NX", "GET", "PX", .text(String(Self.turnTime)))
-        do throws(StoreError) {
-            let replies = try await ask(turn)
-            switch replies[1].text {
-            case nil: lastSearched.withLock { $0 = replies[0].text.flatMap { SessionID($0) } }
-            case name: break
-            default: return ExpiredSessions(count: 0, looked: 0)
-            }
-        } catch {
-            // A Redis that is full needs it most.
-            guard case .full = error else { throw error }
-        }
-        let ids = try await ids(after: lastSearched.withLock(\.self), limit: query.limit)
-        let last = ids.count < query.limit ? nil : ids.last
-        lastSearched.withLock { $0 = last }
-        var progress = RedisRequest()
-        progress.add(["SET", .text(keys.swept), .text(last.map { "\($0)" } ?? "")], insists: true)
-        send(progress)
-        var request = RedisRequest()
-        for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u") }
-        let replies = try await ask(request)
-        var (overdue, candidates) = ([Ending](), [Shedding.Candidate]())
-        for (id, reply) in zip(ids, replies) {
-            guard let revision = reply[0].text else {
-                doubt(id)
-                continue
-            }
-            guard let used = reply[3].text, let usedAt = Int64(used), let head = fields(id).head(reply) else {
-                continue
-            }
-            // Other servers may know of later uses. So no session counts as never used.
-            let lastUsedAt = min(usedAt, Self.never) + settings.useLag
-            if min(lastUsedAt + query.idleTimeout, head.expiresAt) + query.retention <= query.now {
-                guard !query.isInUse(id) else { continue }
-                if let tell = query.onOverdue {
-                    tell(id)
-                } else {
-                    overdue.append(Ending(id, revision, head: head, usedAt: used))
-                }
-            } else if let candidate = query.candidate(
-                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, hasUser: reply[2].text != nil),
-                !query.isInUse(id)
-            {
-                candidates.append(candidate)
-            }
-        }
-        let ended = try await end(overdue)
-        return ExpiredSessions(count: ended.count { $0 == 1 }, looked: ids.count, candidates: candidates)
-    }
 }
 
 extension StoredSession {
@@ -373,9 +214,7 @@ extension RedisRequest.Arguments {
         add(.bytes(fields.head(record)))
     }
 
-    fileprivate mutating func add(
-        _ document: ServiceDocument, _ name: String, _ fields: RedisFields
-    ) {
+    fileprivate mutating func add(_ document: ServiceDocument, _ name: String, _ fields: RedisFields) {
         add(.text("s:\(name)"))
         add(.bytes(fields.service(document, named: name)))
     }
@@ -384,9 +223,4 @@ extension RedisRequest.Arguments {
         add(.text(RedisFields.field(task.id)))
         add(.bytes(RedisFields.task(task)))
     }
-}
-
-extension RedisFields {
-    /// - Parameter reply: of `HMGET … r h o`.
-    fileprivate func head(_ reply: RedisReply) -> Head? { reply[1].bytes.flatMap { head($0, user: reply[2].text) } }
 }

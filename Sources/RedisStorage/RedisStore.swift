@@ -17,7 +17,7 @@ package final class RedisStore: SessionStore {
         /// How long after a session's absolute expiry Redis itself removes it, in milliseconds, should no server do so:
         /// more than the retention. `nil` for never.
         package var expiryMargin: Int64?
-        /// How long a request may take.
+        /// How long a request may wait for its reply, and the most that connecting may take.
         package var deadline = Duration.seconds(5)
         /// How many replicas must have a change before it is acknowledged.
         package var replicas = 0
@@ -70,48 +70,35 @@ package final class RedisStore: SessionStore {
         report: @escaping @Sendable (String) -> Void = { _ in },
         warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreOpeningError) {
-        let keys = RedisKeys(prefix: settings.prefix)
-        let counter = RedisCounter(keys)
-        let followers = RedisFollowers(keys)
-        let condition = RedisCondition(warn: warn)
-        let isCluster = address.kind == .cluster
-        let time = RedisTime(clock, gate: gate, report: report)
-        let marks = RedisMarks(keys, isCluster: isCluster, gate: gate, report: report)
-        let pulse = RedisPulse(
-            needsMaster: !isCluster, replicas: settings.replicas, time: time, done: { marks.look() })
-        let preparation = Preparation(
-            isCluster: isCluster, prefix: settings.prefix, documentKeys: documentKeys,
-            condition: condition)
-        self.condition = condition
-        self.time = time
-        self.marks = marks
         self.settings = settings
-        self.keys = keys
-        self.counter = counter
-        self.followers = followers
         self.documentKeys = documentKeys
+        keys = RedisKeys(prefix: settings.prefix)
         names = ServiceNames(services)
         damage = DamageCount(report: report)
-        router = try RedisRouter(
-            address,
-            RedisConnection.Limits(
-                deadline: settings.deadline, requests: settings.requests, replicas: settings.replicas,
-                grace: settings.grace),
-            RedisRouter.Hooks(
-                prepare: { (link, server, end) throws(RedisFailure) in
-                    try preparation.prepare(link, to: server, until: end)
-                }, pulse: pulse,
-                connected: { lane, concerns in
-                    guard lane == .commands else { return followers.connected(concerns) }
-                    counter.expire()
-                },
-                moved: { nodes in
-                    condition.keep(nodes)
-                    time.keep(nodes)
-                }, told: { followers.told($0, isMoved: $1) }))
-        marks.start(on: router)
-        counter.start(on: router)
-        followers.start(on: router)
+        router = try RedisRouter(address, settings)
+        let isCluster = address.kind == .cluster
+        time = RedisTime(clock, gate: gate, report: report)
+        condition = RedisCondition(warn: warn)
+        marks = RedisMarks(keys, isCluster: isCluster, on: router, gate: gate, report: report)
+        counter = RedisCounter(keys, on: router)
+        followers = RedisFollowers(keys, on: router)
+        let preparation = Preparation(
+            isCluster: isCluster, prefix: settings.prefix, documentKeys: documentKeys, condition: condition)
+        var hooks = RedisRouter.Hooks()
+        hooks.connection.prepare = { (link, server, end) throws(RedisFailure) in
+            try preparation.prepare(link, to: server, until: end)
+        }
+        hooks.connection.pulse = RedisPulse(isCluster: isCluster, replicas: settings.replicas, time: time) {
+            [weak marks] in marks?.look()
+        }
+        hooks.connection.told = { [weak followers] in followers?.told($0, isMoved: $1) }
+        hooks.subscribes = { [weak followers] in followers?.subscribe($0) }
+        hooks.moved = { [condition, time] nodes in
+            condition.keep(nodes)
+            time.keep(nodes)
+        }
+        try router.start(hooks)
+        counter.refresh()
     }
 
     package var isShared: Bool { true }
@@ -125,7 +112,7 @@ package final class RedisStore: SessionStore {
     package func close() async {
         await gate.close()
         var end = RedisRequest()
-        end.call(.drop, keys.sweeper, .text(name))
+        end.call(.exchange, keys.sweeper, .text(name), "", "")
         send(end)
         await router.close()
     }
@@ -133,8 +120,6 @@ package final class RedisStore: SessionStore {
     // MARK: One session
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
-        try gate.enter()
-        defer { gate.leave() }
         let reply = try await ask(RedisRequest("HGETALL", .text(keys.session(id))))[0]
         let found = found(id, reply)
         if found.session == nil {
@@ -151,20 +136,15 @@ package final class RedisStore: SessionStore {
     package func standing(
         of id: SessionID, then done: @escaping @Sendable (Result<SessionStanding?, StoreError>) -> Void
     ) {
-        do throws(StoreError) { try gate.enter() } catch { return done(.failure(error)) }
-        let end: @Sendable (Result<SessionStanding?, StoreError>) -> Void = { [gate] in
-            done($0)
-            gate.leave()
-        }
         exchange(RedisRequest("HMGET", .text(keys.session(id)), "r", "u")) { [self] outcome in
             do throws(StoreError) {
                 let fields = try replies(in: outcome)[0].list
                 guard fields.count == 2, let revision = fields[0].text.flatMap({ UInt64($0) }),
                     let usedAt = fields[1].number
-                else { return marks.confirm(absenceOf: id) { end($0.map { .failure($0) } ?? .success(nil)) } }
-                end(.success(SessionStanding(revision: revision, lastUsedAt: usedAt)))
+                else { return marks.confirm(absenceOf: id) { done($0.map { .failure($0) } ?? .success(nil)) } }
+                done(.success(SessionStanding(revision: revision, lastUsedAt: usedAt)))
             } catch {
-                end(.failure(error))
+                done(.failure(error))
             }
         }
     }
@@ -176,8 +156,6 @@ package final class RedisStore: SessionStore {
     package func unfollow(_ id: SessionID) { followers.unfollow(id) }
 
     package func touch(_ uses: [SessionUse]) async throws(StoreError) {
-        try gate.enter()
-        defer { gate.leave() }
         var request = RedisRequest()
         for use in uses { request.call(.touch, keys.session(use.id), .text(String(use.usedAt))) }
         _ = try await ask(request)
@@ -186,8 +164,6 @@ package final class RedisStore: SessionStore {
     // MARK: Flows
 
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? {
-        try gate.enter()
-        defer { gate.leave() }
         let members = try await ask(RedisRequest("SMEMBERS", .text(keys.flows)))[0].list.compactMap(\.text)
         seenFlows.withLock { $0 = members }
         return members.compactMap { text in
@@ -199,8 +175,6 @@ package final class RedisStore: SessionStore {
 
     /// What other servers have added since ``usedFlows()`` stays.
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {
-        try gate.enter()
-        defer { gate.leave() }
         let seen = seenFlows.withLock(\.self)
         var request = note(flows)
         let gone = Set(seen).subtracting(flows.map(Self.text))
@@ -247,18 +221,25 @@ package final class RedisStore: SessionStore {
 
     /// Sends commands, and calls back on a connection's thread.
     private func exchange(_ request: RedisRequest, then done: @escaping @Sendable (RedisConnection.Outcome) -> Void) {
-        if let refusal = router.append(request, then: done) { done(.failed(refusal)) }
+        if let refusal = gate.enter() { return done(.failed(refusal)) }
+        let end: @Sendable (RedisConnection.Outcome) -> Void = { [gate] outcome in
+            done(outcome)
+            gate.leave()
+        }
+        if let refusal = router.append(request, then: end) { end(.failed(refusal)) }
     }
 
     private func replies(in outcome: RedisConnection.Outcome) throws(StoreError) -> [RedisReply] {
-        switch outcome {
-        case .replies(let replies):
-            if let error = replies.lazy.compactMap(\.error).first { throw StoreError(redis: error) }
-            // What was found out meanwhile concerns these as well.
-            if let obstacle = gate.obstacle { throw .unavailable(obstacle) }
-            return replies
-        case .lost(let sentence), .failed(let sentence): throw .unavailable(sentence)
-        }
+        let replies = try outcome.get()
+        // What was found out meanwhile concerns these as well.
+        if let obstacle = gate.obstacle { throw .unavailable(obstacle) }
+        return replies
+    }
+
+    /// Waits for what calls back with a failure, if there is one.
+    static func wait(for body: (@escaping @Sendable (StoreError?) -> Void) -> Void) async throws(StoreError) {
+        let failure = await withUnsafeContinuation { waiting in body { waiting.resume(returning: $0) } }
+        if let failure { throw failure }
     }
 
     /// Sends commands that nobody waits for. What they leave undone is found later.

@@ -61,7 +61,7 @@ final class RedisTime: Sendable {
         let time = seconds * 1_000 + fraction / 1_000
         let ahead = Self.difference(of: time, start.wall, end.wall)
         let drift = Self.difference(of: time, start.steady, end.steady)
-        let sentence: String
+        var sentence: String?
         if abs(ahead) > Self.tolerance {
             sentence =
                 "The clock of this server is \(abs(ahead) / 1_000) s \(ahead > 0 ? "ahead of" : "behind") that of \(server). "
@@ -70,23 +70,18 @@ final class RedisTime: Sendable {
             sentence =
                 "The clocks of this server and of \(server) were set by \(abs(drift) / 1_000) s while the server runs. It "
                 + "goes on with the time that it had: set them back, or start it again."
-        } else {
-            if abs(drift) > Self.tolerance { clock.correct(to: time) }
-            let (wasTrouble, isTrouble) = state.withLock { state in
-                state.hasAgreed = true
-                return (state.differences.removeValue(forKey: node) != nil, !state.differences.isEmpty)
-            }
-            if !isTrouble { gate[.clock] = nil }
-            if wasTrouble, !isTrouble { report("The clock of this server agrees with that of \(server) again.") }
-            return
+        } else if abs(drift) > Self.tolerance {
+            clock.correct(to: time)
         }
-        let (isNew, hasAgreed) = state.withLock { state in
-            defer { if state.differences[node] == nil { state.differences[node] = sentence } }
-            return (state.differences.isEmpty, state.hasAgreed)
+        let (wasTrouble, isTrouble, hasAgreed) = state.withLock { state in
+            let wasTrouble = !state.differences.isEmpty
+            state.hasAgreed = state.hasAgreed || sentence == nil
+            state.differences[node] = sentence.map { state.differences[node] ?? $0 }
+            return (wasTrouble, !state.differences.isEmpty, state.hasAgreed)
         }
-        guard isNew else { return }
-        if !hasAgreed { gate[.clock] = sentence }
-        report(sentence)
+        guard wasTrouble != isTrouble else { return }
+        if !isTrouble || !hasAgreed { gate[.clock] = sentence }
+        report(sentence ?? "The clock of this server agrees with that of \(server) again.")
     }
 
     /// What other nodes of the cluster said no longer counts.

@@ -59,10 +59,9 @@ struct SentinelAnswers: Sendable {
     /// Why there is no master.
     var failure: RedisFailure? { entries.lazy.compactMap(\.failure).last }
 
-    /// - Returns: whether the master is another one than before.
     mutating func note(
         _ answer: Result<Master, RedisFailure>, of sentinel: Int, askedAt: Instant, at now: Instant = .now
-    ) -> Bool {
+    ) {
         let former = master
         entries[sentinel].askedAt = askedAt
         switch answer {
@@ -72,9 +71,7 @@ struct SentinelAnswers: Sendable {
             entries[sentinel].failure = nil
         case .failure(let failure): entries[sentinel].failure = failure
         }
-        guard let master, former.map({ !$0.isSame(as: master) }) ?? true else { return false }
-        changedAt = now
-        return true
+        if let master, former?.isSame(as: master) != true { changedAt = now }
     }
 
     /// Whether enough sentinels have answered to know the master, or as many as there are.

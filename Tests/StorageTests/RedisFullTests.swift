@@ -54,7 +54,6 @@ import Testing
         try fixture.ask("CONFIG", "SET", "maxmemory", "1")
         let content = RedisCommit.Content(
             record: Samples.record(id, details: SessionDetails(userID: "ada")), replaced: nil, tasks: [], flows: [])
-        try store.gate.enter()
         let failure = await withUnsafeContinuation { waiting in
             RedisCommit(content, stores, RedisRequest.Arguments(), in: store) { waiting.resume(returning: $0) }.send()
         }

@@ -227,9 +227,10 @@ import Testing
                 return piece.contains("late") ? nil : "+PONG\r\n"
             }
         }
+        var settings = RedisStore.Settings()
+        settings.deadline = .seconds(4)
         let connection = try RedisConnection(
-            "test", to: try RedisAddress("redis://127.0.0.1:\(listener.port)"),
-            limits: RedisConnection.Limits(deadline: .seconds(4)))
+            "test", to: try RedisAddress("redis://127.0.0.1:\(listener.port)"), settings: settings)
         let ends = Results()
         try await connect(connection, ends)
         let start = ContinuousClock.now

@@ -84,7 +84,7 @@ import Testing
                 Samples.record(id, revision: revision, [Samples.document(revision: revision)]), over: revision - 1)
         }
         try await one.create(Samples.session(id))
-        try await one.reserve(id, for: 60_000)
+        _ = try await one.ask(one.reserving(id, for: 60_000))
         let refused = await #expect(throws: StoreError.self) { try await two.commit(commit(2)) }
         #expect(String(describing: refused).contains("conflict"))
         // Another one cannot take it.
@@ -94,7 +94,7 @@ import Testing
         #expect(try await two.load(id)?.record.revision == 2)
         try await two.commit(commit(3))
         // Only the server that has reserved it gives it up.
-        try await two.reserve(id, for: 60_000)
+        _ = try await two.ask(two.reserving(id, for: 60_000))
         one.release(id)
         let early = await #expect(throws: StoreError.self) { try await one.commit(commit(4)) }
         #expect(String(describing: early).contains("conflict"))

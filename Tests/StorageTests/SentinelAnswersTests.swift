@@ -21,9 +21,9 @@ import Testing
         _ answers: [Result<Master, RedisFailure>?], first: [Result<Master, RedisFailure>] = []
     ) -> SentinelAnswers {
         var all = SentinelAnswers(count: answers.count)
-        for (place, answer) in first.enumerated() { _ = all.note(answer, of: place, askedAt: start, at: start) }
+        for (place, answer) in first.enumerated() { all.note(answer, of: place, askedAt: start, at: start) }
         for case (let place, let answer?) in answers.enumerated() {
-            _ = all.note(answer, of: place, askedAt: later, at: start)
+            all.note(answer, of: place, askedAt: later, at: start)
         }
         return all
     }
@@ -41,7 +41,7 @@ import Testing
         // For a late reply all must have been asked since, however long it takes until somebody looks.
         #expect(all.standing(of: here, at: later, since: later) == .doubtful)
         var asked = all
-        _ = asked.note(Self.none, of: 2, askedAt: later)
+        asked.note(Self.none, of: 2, askedAt: later)
         #expect(asked.standing(of: here, at: later + .seconds(9), since: later) == .believed)
         #expect(asked.standing(of: here, at: later, since: later + .milliseconds(1)) == .doubtful)
         #expect(answers([.success(here), nil, nil]).standing(of: here, at: later) == .doubtful)
@@ -57,7 +57,7 @@ import Testing
         #expect(all.standing(of: new, at: later) == .believed)
         // One that has told it is away now, and is still right.
         var away = all
-        _ = away.note(Self.none, of: 1, askedAt: later + .milliseconds(500))
+        away.note(Self.none, of: 1, askedAt: later + .milliseconds(500))
         #expect(away.standing(of: old, at: later + .milliseconds(500)) == .replaced(by: new.place))
     }
 
@@ -93,10 +93,10 @@ import Testing
         let (old, new) = (master(1, 4), master(2, 5))
         var all = answers([.success(old), .success(old), .success(old)])
         let now = later + .seconds(10)
-        for sentinel in 0..<3 { _ = all.note(.success(new), of: sentinel, askedAt: now, at: now) }
+        for sentinel in 0..<3 { all.note(.success(new), of: sentinel, askedAt: now, at: now) }
         #expect(all.standing(of: new, at: now + .milliseconds(999)) == .doubtful)
-        _ = all.note(.success(new), of: 0, askedAt: now + .seconds(1), at: now + .seconds(1))
-        _ = all.note(.success(new), of: 1, askedAt: now + .seconds(1), at: now + .seconds(1))
+        all.note(.success(new), of: 0, askedAt: now + .seconds(1), at: now + .seconds(1))
+        all.note(.success(new), of: 1, askedAt: now + .seconds(1), at: now + .seconds(1))
         #expect(all.standing(of: new, at: now + .seconds(1)) == .believed)
     }
 }
