@@ -99,7 +99,7 @@ enum FuzzedFlows {
         }
     }
 
-    private static func unchanged(_ step: Step) -> Step { Step(journey: step.journey, changes: [], trace: []) }
+    private static func unchanged(_ step: Step) -> Step { Step(journey: step.journey, changes: []) }
 
     /// A journey as a store or an archive has it, and an event.
     static func readJourney(_ bytes: [UInt8]) {

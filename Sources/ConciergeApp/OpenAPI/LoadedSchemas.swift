@@ -185,17 +185,17 @@ struct LoadedSchemas: Sendable {
     ) -> [String: [(shape: ShapeRule?, screen: String)]] {
         var found: [String: [(shape: ShapeRule?, screen: String)]] = [:]
         for rule in flow.events where withThoseOfBackEnds || !rule.isBackend {
-            found[rule.event] = [(flow.shape(of: rule.event), "")]
+            found[rule.event] = [(flow.accepts[rule.event], "")]
         }
         for state in flow.states {
             guard let screen = state.screen else { continue }
             for rule in screen.events where withThoseOfBackEnds || !rule.isBackend {
                 found[rule.event, default: []].append(
-                    (screen.shape(of: rule.event) ?? flow.shape(of: rule.event), state.id))
+                    (screen.accepts[rule.event] ?? flow.accepts[rule.event], state.id))
             }
             // Of an event that the flow takes on each of its screens.
-            for own in screen.accepts where screen.rule(for: own.event) == nil && found[own.event] != nil {
-                found[own.event, default: []].append((own.shape, state.id))
+            for (event, shape) in screen.accepts where screen.rule(for: event) == nil && found[event] != nil {
+                found[event, default: []].append((shape, state.id))
             }
         }
         return found

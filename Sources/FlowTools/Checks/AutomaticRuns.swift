@@ -19,10 +19,14 @@ final class AutomaticRuns {
         let subject: String
     }
 
-    /// A child flow that may be started again and again without a screen between.
-    struct Circle {
-        let state: Int
-        let hasActions: Bool
+    /// How a state leads back to itself without a screen between.
+    enum Circle {
+        /// Through choices alone.
+        case choices
+        /// By starting flows, of these names, the last of which is that of the state.
+        case starts([String])
+        /// When its child flow has ended.
+        case again(hasActions: Bool)
     }
 
     /// What may follow when a state is reached.
@@ -54,10 +58,10 @@ final class AutomaticRuns {
     private let kind: Kind
     private let catalog: FlowCatalog
     private var known: [Place: Run] = [:]
-    /// The states whose runs are being measured.
-    private var open: [Place] = []
+    /// The states whose runs are being measured, and whether each was reached by starting its flow.
+    private var open: [(place: Place, isStart: Bool)] = []
     private var tails: [ObjectIdentifier: [String: Int]] = [:]
-    private var circles: [ObjectIdentifier: [Int]] = [:]
+    private var circles: [Place: Circle] = [:]
 
     init(_ kind: Kind, in catalog: FlowCatalog) {
         self.kind = kind
@@ -89,31 +93,35 @@ final class AutomaticRuns {
         return found
     }
 
-    /// The children that may be started again and again.
-    func circles(in flow: FlowDefinition) -> [Circle] {
-        for place in flow.states.indices { _ = run(from: place, in: flow) }
-        return (circles[ObjectIdentifier(flow)] ?? []).sorted().map { state in
-            let child = flow.states[state].childFlow
-            let definition = child.flatMap { catalog.flow($0.flow, version: $0.version) }
-            let choices = (definition?.states ?? []).filter { if case .choice = $0.kind { true } else { false } }
-            let transitions =
-                (child?.ends ?? []).flatMap(\.transitions)
-                + choices.flatMap(\.causedTransitions).map(\.transition)
-            let actions = [definition?.entry, definition?.exit] + transitions.map(\.actions)
-            return Circle(state: state, hasActions: actions.contains { $0?.isEmpty == false })
+    /// The states that lead back to themselves.
+    func circles(in flow: FlowDefinition) -> [(state: Int, circle: Circle)] {
+        for state in flow.states.indices { _ = run(from: state, in: flow) }
+        return flow.states.indices.compactMap { state in
+            circles[Place(flow: ObjectIdentifier(flow), state: state)].map { (state, $0) }
         }
     }
 
+    /// Whether actions run where a child flow is left and entered again.
+    private func hasActions(_ child: ChildFlow) -> Bool {
+        let definition = catalog.flow(child.flow, version: child.version)
+        let choices = (definition?.states ?? []).filter { if case .choice = $0.kind { true } else { false } }
+        let transitions =
+            child.ends.flatMap(\.transitions) + choices.flatMap(\.causedTransitions).map(\.transition)
+        let actions = [definition?.entry, definition?.exit] + transitions.map(\.actions)
+        return actions.contains { $0?.isEmpty == false }
+    }
+
     /// - Returns: a run whose part is too long has no length, so that only that part is reported.
-    private func run(from state: Int, in flow: FlowDefinition) -> Run {
+    private func run(from state: Int, in flow: FlowDefinition, isStart: Bool = false) -> Run {
         let place = Place(flow: ObjectIdentifier(flow), state: state)
         if let run = known[place] { return run }
-        if let start = open.firstIndex(of: place) {
-            noteCircle(open[start...], in: flow)
+        if let start = open.firstIndex(where: { $0.place == place }) {
+            let entries = open[(start + 1)...].map(\.isStart) + [isStart]
+            noteCircle(zip(open[start...], entries).map { (place: $0.place, starts: $1) })
             return Run()
         }
         guard open.count < Self.deepest else { return Run() }
-        open.append(place)
+        open.append((place, isStart))
         var run = measured(from: state, in: flow)
         open.removeLast()
         if run.isTooLong { run = Run(isTooLong: true) }
@@ -135,7 +143,7 @@ final class AutomaticRuns {
         case .final(let ending): run.ends[ending.outcome] = hop
         case .flow(let child):
             guard let definition = catalog.flow(child.flow, version: child.version) else { return run }
-            let inner = self.run(from: definition.initial, in: definition)
+            let inner = self.run(from: definition.initial, in: definition, isStart: true)
             run.isTooLong = inner.isTooLong
             run.rest = hop + inner.rest
             for (outcome, length) in inner.ends {
@@ -179,12 +187,22 @@ final class AutomaticRuns {
         return run.ends
     }
 
-    /// Circles of choices alone, and of flows that start each other, are found elsewhere.
-    private func noteCircle(_ circle: ArraySlice<Place>, in flow: FlowDefinition) {
-        guard kind == .hops, circle.allSatisfy({ $0.flow == ObjectIdentifier(flow) }),
-            let child = circle.first(where: { flow.states[$0.state].childFlow != nil })?.state,
-            circles[ObjectIdentifier(flow)]?.contains(child) != true
-        else { return }
-        circles[ObjectIdentifier(flow), default: []].append(child)
+    /// - Parameter circle: its places, and whether the next one is the beginning of the flow that it starts.
+    private func noteCircle(_ circle: [(place: Place, starts: Bool)]) {
+        guard kind == .hops else { return }
+        func flow(_ index: Int) -> FlowDefinition? {
+            catalog.flows.first { ObjectIdentifier($0) == circle[index % circle.count].place.flow }
+        }
+        for (index, (place, starts)) in circle.enumerated() where starts {
+            let started = (index..<(index + circle.count)).filter { circle[$0 % circle.count].starts }
+            circles[place] = .starts(([index] + started.map { $0 + 1 }).compactMap { flow($0)?.id })
+        }
+        guard !circle.contains(where: \.starts) else { return }
+        for (index, (place, _)) in circle.enumerated() {
+            guard let child = flow(index)?.states[place.state].childFlow else { continue }
+            if circles[place] == nil { circles[place] = .again(hasActions: hasActions(child)) }
+            return
+        }
+        for (place, _) in circle { circles[place] = .choices }
     }
 }

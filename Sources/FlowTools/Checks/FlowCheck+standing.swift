@@ -4,26 +4,37 @@ import Navigation
 /// Checks what moves a journey without an event, and where it goes back to.
 extension FlowCheck {
     /// Checks that every run of automatic moves comes to an end, and soon enough.
-    mutating func checkStandingRules(_ hops: AutomaticRuns, _ moves: AutomaticRuns) {
-        for run in hops.tooLong(in: flow) {
+    mutating func checkStandingRules() {
+        for run in all.hops.tooLong(in: flow) {
             report(
                 run.pointer, .endlessChoice,
                 "\(run.subject) more than \(FlowEngine.maximumHops) automatic moves may follow each other, which refuses the step; "
                     + "put a screen between")
         }
-        for run in moves.tooLong(in: flow) {
+        for run in all.moves.tooLong(in: flow) {
             report(
                 run.pointer, .endlessAlways,
                 "\(run.subject) always may move the journey more than \(FlowEngine.maximumHops) times, which refuses the step; "
                     + "go to the last screen directly")
         }
-        for circle in hops.circles(in: flow) {
-            let state = flow.states[circle.state]
-            // An action may end what the guards ask for.
-            report(
-                ["states", state.id, "on"], .endlessChildren,
-                "without a screen between, \"\(state.id)\" may be entered again when \(state.childFlow?.flow ?? "") has ended",
-                severity: circle.hasActions ? .warning : nil)
+        for (place, circle) in all.hops.circles(in: flow) {
+            let state = flow.states[place]
+            switch circle {
+            case .choices:
+                report(
+                    ["states", state.id], .endlessChoice,
+                    "the choice \"\(state.id)\" may lead back to itself without a screen")
+            case .starts(let flows):
+                report(
+                    ["states", state.id, "flow"], .endlessChildren,
+                    "without a screen between, \(flows.joined(separator: " starts "))")
+            case .again(let hasActions):
+                // An action may end what the guards ask for.
+                report(
+                    ["states", state.id, "on"], .endlessChildren,
+                    "without a screen between, \"\(state.id)\" may be entered again when \(state.childFlow?.flow ?? "") has ended",
+                    severity: hasActions ? .warning : nil)
+            }
         }
         for circle in AlwaysCircles(flow).circles {
             let states = circle.states.map { flow.states[$0].id }.joined(separator: ", ")
@@ -157,8 +168,8 @@ private struct AlwaysCircles {
         var previous = [[Int]](repeating: [], count: edges.count)
         for place in edges.indices { for edge in edges[place] { previous[edge.to].append(place) } }
         let next = edges.map { $0.map(\.to) }
-        let leadsToCircle = Circles.peeled(next, previous)
-        let followsCircle = Circles.peeled(previous, next)
+        let leadsToCircle = FlowWays.peeled(next, previous)
+        let followsCircle = FlowWays.peeled(previous, next)
         for place in edges.indices where !leadsToCircle[place] && !followsCircle[place] {
             search(from: place, at: place, [], [:])
         }
@@ -195,7 +206,7 @@ extension FlowDefinition {
     /// What certainly holds, or does not, when a guard holds.
     fileprivate func facts(of guardian: Guard, holds: Bool = true) -> [String: Bool] {
         switch guardian {
-        case .shape(let subject, let rule): return ["\(subject.root) \(rule.document)": holds]
+        case .shape(let path, let rule): return ["\(path.text) \(rule.document)": holds]
         case .all(let parts) where holds: return facts(of: parts, hold: true)
         case .any(let parts) where !holds: return facts(of: parts, hold: false)
         case .not(let part): return facts(of: part, holds: !holds)

@@ -23,15 +23,13 @@ extension FlowCheck {
         for caused in list {
             let transition = caused.transition
             let place = JSONPointer(parsing: transition.place)?.tokens ?? []
-            if transition.nav == .popTo, let state = transition.target.map({ flow.states[$0] }), !state.isScreen {
+            if let nav = transition.nav, nav == .popTo || nav == .resume,
+                let state = transition.target.map({ flow.states[$0] }), !state.isScreen
+            {
                 report(
                     place + ["target"], .misplacedVerb,
-                    "pop_to goes back to a screen, and \"\(state.id)\" is a \(state.typeName)")
-            }
-            if transition.nav == .resume, let state = transition.target.map({ flow.states[$0] }), !state.isScreen {
-                report(
-                    place + ["target"], .misplacedVerb,
-                    "resume goes forward to a screen, and \"\(state.id)\" is a \(state.typeName)")
+                    "\(nav.rawValue) goes \(nav == .popTo ? "back" : "forward") to a screen, and \"\(state.id)\" is a "
+                        + state.typeName)
             }
             // An empty transition for the end of a child means: stay where the child was started.
             if case .end = caused.cause { continue }
@@ -44,11 +42,11 @@ extension FlowCheck {
 
     private func needsEvent(_ guardian: Guard, _ named: [Bool]) -> Bool {
         switch guardian {
-        case .shape(let subject, _): subject == .event
-        case .all(let parts), .any(let parts): parts.contains { needsEvent($0, named) }
-        case .not(let part): needsEvent(part, named)
+        case .shape(let path, _): path.root == .event
         case .named(let place): named[place]
-        case .compare, .isTrue, .has: guardian.operands.contains { $0.contains { $0.root == .event } }
+        default:
+            guardian.operands.contains { $0.contains { $0.root == .event } }
+                || guardian.parts.contains { needsEvent($0, named) }
         }
     }
 
@@ -64,5 +62,40 @@ extension FlowCheck {
             }
         }
         return named
+    }
+
+    /// Testing a guard recurses into its parts.
+    private static let maximumGuardDepth = 64
+
+    /// Reports guards that contain themselves, and guards that are nested too deep.
+    mutating func checkGuards() {
+        let parts = flow.guards.map { $0.guard.names }
+        var users = [[Int]](repeating: [], count: parts.count)
+        for (place, parts) in parts.enumerated() { for part in parts { users[part].append(place) } }
+        let isSound = FlowWays.peeled(parts, users)
+        var depths = [Int](repeating: 0, count: parts.count)
+        for _ in 0...Self.maximumGuardDepth {
+            for place in parts.indices where isSound[place] {
+                depths[place] = (parts[place].map { depths[$0] }.max() ?? 0) + 1
+            }
+        }
+        for (place, named) in flow.guards.enumerated() {
+            if !isSound[place] {
+                report(
+                    ["guards", named.name], .guardCycle,
+                    "the guard \"\(named.name)\" refers to itself through other guards")
+            } else if depths[place] > Self.maximumGuardDepth {
+                report(
+                    ["guards", named.name], .guardCycle,
+                    "the guard \"\(named.name)\" nests other guards more than \(Self.maximumGuardDepth) levels deep")
+            }
+        }
+    }
+}
+
+extension Guard {
+    /// The indices of the named guards in it.
+    fileprivate var names: [Int] {
+        if case .named(let place) = self { [place] } else { parts.flatMap(\.names) }
     }
 }

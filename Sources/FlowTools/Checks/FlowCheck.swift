@@ -7,9 +7,10 @@ struct CatalogCheck {
     /// The files of all flows by id and version, including flows that are too wrong for the catalog.
     let known: [String: [Int: String]]
     let services: ServiceDirectory
-    private let uses: [FlowUses]
-    private let hops: AutomaticRuns
-    private let moves: AutomaticRuns
+    /// For each flow, what its file may mean by a service.
+    let uses: [FlowUses]
+    let hops: AutomaticRuns
+    let moves: AutomaticRuns
 
     init(catalog: FlowCatalog, known: [String: [Int: String]], services: ServiceDirectory) {
         self.catalog = catalog
@@ -20,17 +21,19 @@ struct CatalogCheck {
         uses = services.ownable.isEmpty ? [] : catalog.flows.map(FlowUses.init)
     }
 
-    func problems(of loaded: LoadedFlow) -> [FlowProblem] {
-        var check = FlowCheck(
-            file: loaded.file, flow: loaded.flow, catalog: catalog, known: known, services: services)
-        check.checkOwnership(uses)
+    func problems(of flow: FlowDefinition, in file: ReadFlow) -> [FlowProblem] {
+        var check = FlowCheck(file: file.file, flow: flow, all: self)
+        // The ways through a flow with errors would only report the same errors in other words.
+        let hasErrors = file.problems.contains { $0.severity == .error }
+        check.checkGuards()
+        let isWhole = !hasErrors && check.problems.isEmpty
+        check.checkOwnership()
         check.checkChildren()
         check.checkMigrations()
-        check.checkTransitions(isWhole: loaded.isWhole)
-        // The ways through a flow with errors would only report the same errors in other words.
-        if loaded.isWhole {
+        check.checkTransitions(isWhole: !hasErrors)
+        if isWhole {
             check.checkWays()
-            check.checkStandingRules(hops, moves)
+            check.checkStandingRules()
             check.checkWaysBack()
         }
         return check.problems
@@ -41,21 +44,8 @@ struct CatalogCheck {
 struct FlowCheck {
     let file: String
     let flow: FlowDefinition
-    let catalog: FlowCatalog
-    let known: [String: [Int: String]]
-    let services: ServiceDirectory
-    private(set) var problems: [FlowProblem] = []
-
-    init(
-        file: String, flow: FlowDefinition, catalog: FlowCatalog, known: [String: [Int: String]],
-        services: ServiceDirectory
-    ) {
-        self.services = services
-        self.file = file
-        self.flow = flow
-        self.catalog = catalog
-        self.known = known
-    }
+    let all: CatalogCheck
+    var problems: [FlowProblem] = []
 
     mutating func report(
         _ place: [String], _ code: FlowProblemCode, _ message: String, guess: String? = nil,
@@ -69,18 +59,13 @@ struct FlowCheck {
 }
 
 extension FlowCheck {
-    /// Checks the ways through the flow: states that are never reached, states that are never left, endless circles.
+    /// Checks the ways through the flow: states that are never reached, and states that are never left.
     mutating func checkWays() {
         let ways = FlowWays(flow)
         let reached = ways.reached
         for (place, state) in flow.states.enumerated() where !reached[place] {
             report(
                 ["states", state.id], .unreachableState, "nothing leads to the \(state.typeName) \"\(state.id)\"")
-        }
-        for place in ways.choiceCircles {
-            report(
-                ["states", flow.states[place].id], .endlessChoice,
-                "the choice \"\(flow.states[place].id)\" may lead back to itself without a screen")
         }
         var stuck: Set<Int> = []
         for (place, state) in flow.states.enumerated() where reached[place] {
@@ -116,7 +101,7 @@ extension FlowCheck {
                 continue
             }
             // Journeys may run on a version whose file is gone; then nothing can be compared.
-            guard let old = catalog.flow(flow.id, version: migration.from) else { continue }
+            guard let old = all.catalog.flow(flow.id, version: migration.from) else { continue }
             for name in migration.states.keys.sorted() where old.place(of: name) == nil {
                 report(
                     place + ["states", name], .unknownState, "version \(old.version) has no state \"\(name)\"",
@@ -135,5 +120,33 @@ extension FlowCheck {
                         ?? "\(old) has no counterpart in this version; name one in states")
             }
         }
+    }
+}
+
+extension FlowCheck {
+    /// Reports services that the flow writes, does not own and shares with no other flow: two of its journeys would
+    /// overwrite each other's data.
+    mutating func checkOwnership() {
+        for service in writtenServices where all.services.ownable.contains(service) {
+            guard !flow.ownership.services.contains(service),
+                !all.uses.contains(where: { $0.flow != flow.id && $0.names.contains(service) })
+            else { continue }
+            report(
+                [], .sharedData,
+                "two journeys of the flow overwrite each other's \"\(service)\", which no other flow uses; write "
+                    + "\"owns\": [\"\(service)\"] to give each its own")
+        }
+    }
+
+    /// The services that actions change, each once, in the order of the file's states.
+    private var writtenServices: [String] {
+        var actions = flow.entry + flow.exit + flow.events.flatMap(\.transitions).flatMap(\.actions)
+        for state in flow.states {
+            if let screen = state.screen { actions += screen.entry + screen.exit }
+            actions += state.causedTransitions.flatMap(\.transition.actions)
+        }
+        var services: [String] = []
+        for action in actions where !services.contains(action.service) { services.append(action.service) }
+        return services
     }
 }

@@ -18,54 +18,44 @@ public struct FlowLoader: Sendable {
     ///
     /// - Returns: the catalog, unless a problem is an error; and all problems in the order of the files.
     public func load(_ files: [FlowFile]) -> (catalog: FlowCatalog?, problems: [FlowProblem]) {
-        var loaded: [LoadedFlow] = []
-        var problems: [[FlowProblem]] = []
         var known: [String: [Int: String]] = [:]
-        for file in files {
-            var reader = FlowReader(file: file.name, source: file.bytes, services: services)
-            do {
-                let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))
-                var isRepeated = false
-                if let heading {
-                    if let first = known[heading.id]?[heading.version] {
-                        isRepeated = true
-                        reader.report(
-                            JSONPointer(["id"]), .duplicateFlow,
-                            "version \(heading.version) of \(heading.id) is in \(first) already")
-                    } else {
-                        known[heading.id, default: [:]][heading.version] = file.name
-                    }
-                }
-                // The ways through a flow with errors would only report the same errors in other words.
-                let isWhole = !reader.problems.contains { $0.severity == .error }
-                if let flow, !isRepeated {
-                    loaded.append(LoadedFlow(file: file.name, order: problems.count, flow: flow, isWhole: isWhole))
-                }
-            } catch {
-                let place = JSONSourceLocation(offset: error.offset, in: file.bytes)
-                let pointer = error.pointer.flatMap { JSONPointer(parsing: $0) } ?? .root
-                reader.report(pointer, .notJSON, "\(place): \(error.clause(in: file.bytes))")
-            }
-            problems.append(reader.problems)
-        }
-        let catalog = FlowCatalog(loaded.map(\.flow))
+        let contents = files.map { read($0, &known) }
+        let catalog = FlowCatalog(contents.compactMap(\.flow))
         let check = CatalogCheck(catalog: catalog, known: known, services: services)
-        for flow in loaded {
-            problems[flow.order] += check.problems(of: flow)
+        let problems = contents.flatMap { file in
+            file.problems + (file.flow.map { check.problems(of: $0, in: file) } ?? [])
         }
-        let all = problems.flatMap { $0 }
-        return (all.contains { $0.severity == .error } ? nil : catalog, all)
+        return (problems.contains { $0.severity == .error } ? nil : catalog, problems)
+    }
+
+    /// - Parameter known: the files of all flows by id and version.
+    private func read(_ file: FlowFile, _ known: inout [String: [Int: String]]) -> ReadFlow {
+        var reader = FlowReader(file: file.name, source: file.bytes, services: services)
+        var read: FlowDefinition?
+        do {
+            let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))
+            if let heading, let first = known[heading.id]?[heading.version] {
+                reader.report(
+                    JSONPointer(["id"]), .duplicateFlow,
+                    "version \(heading.version) of \(heading.id) is in \(first) already")
+            } else {
+                if let heading { known[heading.id, default: [:]][heading.version] = file.name }
+                read = flow
+            }
+        } catch {
+            let place = JSONSourceLocation(offset: error.offset, in: file.bytes)
+            let pointer = error.pointer.flatMap { JSONPointer(parsing: $0) } ?? .root
+            reader.report(pointer, .notJSON, "\(place): \(error.clause(in: file.bytes))")
+        }
+        return ReadFlow(file: file.name, flow: read, problems: reader.problems)
     }
 }
 
-/// A flow that could be read, and its file.
-struct LoadedFlow {
+/// What the reader has found in a file.
+struct ReadFlow {
     let file: String
-    /// The index of its file.
-    let order: Int
-    let flow: FlowDefinition
-    /// Whether the reader found no error in it.
-    let isWhole: Bool
+    let flow: FlowDefinition?
+    let problems: [FlowProblem]
 }
 
 /// The text of a flow and the name of its file.

@@ -54,23 +54,6 @@ struct FlowWays {
             && screen.always.isEmpty && flow.always.isEmpty
     }
 
-    /// The choices on circles that consist of choices only.
-    var choiceCircles: [Int] {
-        let isChoice = flow.states.map { if case .choice = $0.kind { true } else { false } }
-        var next = [[Int]](repeating: [], count: isChoice.count)
-        var previous = next
-        for place in isChoice.indices where isChoice[place] {
-            for target in own[place] where isChoice[target] {
-                next[place].append(target)
-                previous[target].append(place)
-            }
-        }
-        // The rest after removing the choices that lead out of the circles, and those that lead into them.
-        let leadsToCircle = Circles.peeled(next, previous)
-        let followsCircle = Circles.peeled(previous, next)
-        return isChoice.indices.filter { isChoice[$0] && !leadsToCircle[$0] && !followsCircle[$0] }
-    }
-
     /// The states from which neither a `final` nor a circle can be reached.
     var deadEnds: [Int] {
         var next = own
@@ -105,7 +88,25 @@ struct FlowWays {
             if isEnd[place] { next[place].append(place) }
             for target in next[place] { previous[target].append(place) }
         }
-        let isPeeled = Circles.peeled(next, previous)
+        let isPeeled = Self.peeled(next, previous)
         return next.indices.filter { isPeeled[$0] }
+    }
+
+    /// Removes nodes that lead nowhere, then nodes that lead only to removed ones, and so on; true for removed nodes.
+    /// The rest leads to a circle.
+    static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
+        var left = next.map(\.count)
+        var isPeeled = left.map { $0 == 0 }
+        var open = left.indices.filter { isPeeled[$0] }
+        while let place = open.popLast() {
+            for before in previous[place] {
+                left[before] -= 1
+                if left[before] == 0, !isPeeled[before] {
+                    isPeeled[before] = true
+                    open.append(before)
+                }
+            }
+        }
+        return isPeeled
     }
 }

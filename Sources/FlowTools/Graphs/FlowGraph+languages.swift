@@ -7,8 +7,9 @@ extension FlowGraph {
     public var mermaid: String {
         var lines = ["flowchart TB"]
         for node in nodes {
-            let (left, right) = Self.mermaidBrackets(node.shape)
-            lines.append("  \(node.key)\(left)\(Self.mermaidLabel(Self.heading(of: node) + node.lines))\(right)")
+            let (left, right) = node.shape.look.brackets
+            let heading = [node.title ?? "", node.id].filter { !$0.isEmpty }
+            lines.append("  \(node.key)\(left)\(Self.mermaidLabel(heading + node.lines))\(right)")
         }
         for arrow in arrows {
             let line = arrow.isQuiet ? "-.->" : "-->"
@@ -22,37 +23,10 @@ extension FlowGraph {
         for shape in GraphNode.Shape.allCases {
             let keys = nodes.filter { $0.shape == shape }.map(\.key)
             guard !keys.isEmpty else { continue }
-            lines.append("  classDef \(shape.rawValue)Node \(Self.mermaidStyle(shape))")
+            lines.append("  classDef \(shape.rawValue)Node \(shape.mermaidStyle)")
             lines.append("  class \(keys.joined(separator: ",")) \(shape.rawValue)Node")
         }
         return lines.joined(separator: "\n") + "\n"
-    }
-
-    private static func heading(of node: GraphNode) -> [String] {
-        [node.title, node.id].compactMap(\.self).filter { !$0.isEmpty }
-    }
-
-    private static func mermaidBrackets(_ shape: GraphNode.Shape) -> (String, String) {
-        switch shape {
-        case .start: ("((", "))")
-        case .screen, .anywhere: ("(", ")")
-        case .choice: ("{", "}")
-        case .flow: ("[[", "]]")
-        case .task: ("[/", "/]")
-        case .final: ("([", "])")
-        }
-    }
-
-    private static func mermaidStyle(_ shape: GraphNode.Shape) -> String {
-        switch shape {
-        case .start: "fill:#5b7083,stroke:#5b7083"
-        case .screen: "fill:#eef4fb,stroke:#5b7083,color:#1f2933"
-        case .choice: "fill:#fdf6e3,stroke:#5b7083,color:#1f2933"
-        case .flow: "fill:#eaf7ef,stroke:#5b7083,color:#1f2933"
-        case .task: "fill:#fdeeee,stroke:#5b7083,color:#1f2933"
-        case .final: "fill:#f0edf6,stroke:#5b7083,color:#1f2933"
-        case .anywhere: "fill:#f7f7f7,stroke:#5b7083,color:#1f2933,stroke-dasharray:4 3"
-        }
     }
 
     private static func mermaidLabel(_ lines: [String]) -> String {
@@ -93,6 +67,28 @@ extension FlowGraph {
     }
 }
 
+extension GraphNode.Shape {
+    /// The brackets of Mermaid, the color, and the attributes of Graphviz without it.
+    fileprivate var look: (brackets: (String, String), fill: String, graphviz: String) {
+        switch self {
+        case .start: (("((", "))"), "#5b7083", "shape=circle, style=filled, width=0.18, fixedsize=true")
+        case .screen: (("(", ")"), "#eef4fb", "shape=box, style=\"rounded,filled\"")
+        case .choice: (("{", "}"), "#fdf6e3", "shape=diamond, style=filled, margin=\"0.05,0.05\"")
+        case .flow: (("[[", "]]"), "#eaf7ef", "shape=box, style=filled, peripheries=2")
+        case .task: (("[/", "/]"), "#fdeeee", "shape=parallelogram, style=filled, margin=\"0.05,0.1\"")
+        case .final: (("([", "])"), "#f0edf6", "shape=oval, style=filled, peripheries=2")
+        case .anywhere: (("(", ")"), "#f7f7f7", "shape=box, style=\"rounded,filled,dashed\"")
+        }
+    }
+
+    fileprivate var mermaidStyle: String {
+        "fill:\(look.fill),stroke:#5b7083" + (self == .start ? "" : ",color:#1f2933")
+            + (self == .anywhere ? ",stroke-dasharray:4 3" : "")
+    }
+
+    fileprivate var graphvizStyle: String { "\(look.graphviz), fillcolor=\"\(look.fill)\"" }
+}
+
 extension FlowGraph {
     /// The flow in the language of Graphviz.
     ///
@@ -106,7 +102,7 @@ extension FlowGraph {
             "  edge [\(Self.graphvizFont), fontsize=10, fontcolor=\"#1f2933\", color=\"#718096\", arrowsize=0.7]",
         ]
         for node in nodes {
-            lines.append("  \(node.key) [label=\(Self.graphvizLabel(of: node)), \(Self.graphvizStyle(node.shape))]")
+            lines.append("  \(node.key) [label=\(Self.graphvizLabel(of: node)), \(node.shape.graphvizStyle)]")
         }
         for arrow in arrows {
             let label = arrow.lines.isEmpty ? [] : ["label=\(Self.graphvizBox(arrow.lines))"]
@@ -121,18 +117,6 @@ extension FlowGraph {
     }
 
     private static let graphvizFont = "fontname=\"Helvetica,Arial,sans-serif\""
-
-    private static func graphvizStyle(_ shape: GraphNode.Shape) -> String {
-        switch shape {
-        case .start: "shape=circle, style=filled, fillcolor=\"#5b7083\", width=0.18, fixedsize=true"
-        case .screen: "shape=box, style=\"rounded,filled\", fillcolor=\"#eef4fb\""
-        case .choice: "shape=diamond, style=filled, fillcolor=\"#fdf6e3\", margin=\"0.05,0.05\""
-        case .flow: "shape=box, style=filled, peripheries=2, fillcolor=\"#eaf7ef\""
-        case .task: "shape=parallelogram, style=filled, fillcolor=\"#fdeeee\", margin=\"0.05,0.1\""
-        case .final: "shape=oval, style=filled, peripheries=2, fillcolor=\"#f0edf6\""
-        case .anywhere: "shape=box, style=\"rounded,filled,dashed\", fillcolor=\"#f7f7f7\""
-        }
-    }
 
     /// The title, or else the id, in bold; then the id in small letters, and the details.
     private static func graphvizLabel(of node: GraphNode) -> String {

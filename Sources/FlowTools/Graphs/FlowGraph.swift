@@ -1,3 +1,4 @@
+import JSONDocument
 import Navigation
 
 /// A drawing of a flow as text: its states, and the transitions between them.
@@ -103,9 +104,6 @@ struct GraphCollector {
         text = GraphText(definition)
     }
 
-    /// `[guard]`; nil where there is none to be shown.
-    private func condition(_ guardian: Guard?) -> String? { isOutline ? nil : guardian.map { "[\(text.of($0))]" } }
-
     mutating func collect() {
         nodes.append(GraphNode(key: "start", shape: .start, title: nil, id: ""))
         add(GraphArrow(from: "start", to: Self.key(definition.initial), lines: [], isQuiet: false))
@@ -113,8 +111,7 @@ struct GraphCollector {
         listArrowsBack()
         if !definition.events.isEmpty || !definition.always.isEmpty {
             nodes.append(GraphNode(key: "any", shape: .anywhere, title: nil, id: "any screen"))
-            collect(definition.events, from: "any")
-            for transition in definition.always { draw(transition, of: "always", from: "any", isQuiet: true) }
+            draw(definition.causedTransitions, from: "any")
         }
     }
 
@@ -122,35 +119,27 @@ struct GraphCollector {
         let key = Self.key(place)
         switch state.kind {
         case .screen(let screen): collect(screen, of: state, key)
-        case .choice(let branches):
-            nodes.append(GraphNode(key: key, shape: .choice, title: nil, id: state.id))
-            for branch in branches {
-                let label = condition(branch.guard) ?? (branches.count > 1 && !isOutline ? "else" : "")
-                draw(branch, label, from: key)
-            }
+        case .choice: nodes.append(GraphNode(key: key, shape: .choice, title: nil, id: state.id))
         case .flow(let child):
             let version = child.version.map { " \($0)" } ?? ""
             nodes.append(
                 GraphNode(key: key, shape: .flow, title: nil, id: state.id, lines: ["flow \(child.flow)\(version)"]))
-            for end in child.ends {
-                for transition in end.transitions {
-                    draw(transition, of: end.outcome.map { "done.\($0)" } ?? "done", from: key)
-                }
-            }
         case .task(let task):
             var lines = isOutline ? [] : ["\(mark(.task)) \(task.task)"]
             if let timeout = task.screen.timeout {
-                lines.append("\(mark(.time)) \(GraphText.duration(timeout.after))")
+                lines.append(time(timeout.after))
             }
             nodes.append(GraphNode(key: key, shape: .task, title: task.screen.title, id: state.id, lines: lines))
-            for end in task.ends {
-                for transition in end.transitions {
-                    draw(transition, of: end.outcome.map { "done.\($0)" } ?? "done", from: key)
-                }
-            }
         case .final(let ending):
             let lines = ending.outcome == state.id ? [] : ["outcome \(ending.outcome)"]
             nodes.append(GraphNode(key: key, shape: .final, title: nil, id: state.id, lines: lines))
+        }
+        draw(state.causedTransitions, from: key)
+        if case .target(let target) = state.screen?.back {
+            add(GraphArrow(from: key, to: Self.key(target), lines: [mark(.back)], isQuiet: true))
+        }
+        if state.isScreen, let timeout = state.screen?.timeout, timeout.transition == nil {
+            nodes[nodes.count - 1].lines.append("\(time(timeout.after)) – expires")
         }
     }
 
@@ -158,42 +147,38 @@ struct GraphCollector {
         var lines: [String] = []
         if !isOutline {
             if !screen.data.isEmpty { lines.append("\(mark(.data)) \(screen.data.joined(separator: ", "))") }
-            if !screen.requires.isEmpty { lines.append("needs " + text.list(screen.requires)) }
+            let needed = screen.requires.map(text.of).joined(separator: ", ")
+            if !needed.isEmpty { lines.append("needs \(needed)") }
             if !screen.entry.isEmpty { lines.append("\(mark(.actions)) on entry") }
             if !screen.exit.isEmpty { lines.append("\(mark(.actions)) on exit") }
         }
         if screen.back == .forbidden { lines.append("\(mark(.back)) no way back") }
         nodes.append(GraphNode(key: key, shape: .screen, title: screen.title, id: state.id, lines: lines))
-        collect(screen.events, from: key)
-        for transition in screen.otherwise { draw(transition, of: "otherwise", from: key, isQuiet: true) }
-        for transition in screen.always { draw(transition, of: "always", from: key, isQuiet: true) }
-        if case .target(let target) = screen.back {
-            add(GraphArrow(from: key, to: Self.key(target), lines: [mark(.back)], isQuiet: true))
-        }
-        if let timeout = screen.timeout {
-            let after = "\(mark(.time)) \(GraphText.duration(timeout.after))"
-            if let transition = timeout.transition {
-                draw(transition, of: after, from: key, isQuiet: true)
-            } else {
-                nodes[nodes.count - 1].lines.append("\(after) – expires")
-            }
+    }
+
+    private mutating func draw(_ transitions: [CausedTransition], from key: String) {
+        for caused in transitions {
+            let condition = isOutline ? nil : caused.transition.guard.map { "[\(text.of($0))]" }
+            let (cause, isQuiet): (String?, Bool) =
+                switch caused.cause {
+                case .event(let event): (event, false)
+                case .end(let name): (name, false)
+                case .timeout(_, let after): (time(after), true)
+                case .closed: ("otherwise", true)
+                case .always: ("always", true)
+                case .choice: (condition == nil && transitions.count > 1 && !isOutline ? "else" : nil, false)
+                }
+            draw(caused.transition, [cause, condition].compactMap(\.self), from: key, isQuiet: isQuiet)
         }
     }
 
-    private mutating func collect(_ rules: [EventRule], from key: String) {
-        for rule in rules {
-            for transition in rule.transitions { draw(transition, of: rule.event, from: key) }
-        }
-    }
-
-    /// Adds a transition that something causes.
-    private mutating func draw(_ transition: Transition, of cause: String, from key: String, isQuiet: Bool = false) {
-        draw(transition, cause + (condition(transition.guard).map { " \($0)" } ?? ""), from: key, isQuiet: isQuiet)
+    private mutating func time(_ milliseconds: Int64) -> String {
+        "\(mark(.time)) \(DurationText.format(.milliseconds(milliseconds)))"
     }
 
     /// Adds an arrow from the last node, or a line to it. Where one that resumes leads depends on the answers.
-    private mutating func draw(_ transition: Transition, _ label: String, from key: String, isQuiet: Bool = false) {
-        var words = label.isEmpty ? [] : [label]
+    private mutating func draw(_ transition: Transition, _ label: [String], from key: String, isQuiet: Bool) {
+        var words = label
         if !transition.actions.isEmpty, !isOutline { words.append(mark(.actions)) }
         switch transition.nav {
         case .push, nil: break

@@ -1,7 +1,7 @@
 import JSONDocument
 import Navigation
 
-/// Short texts for guards and times.
+/// Short texts for guards.
 struct GraphText {
     private let definition: FlowDefinition
 
@@ -13,7 +13,7 @@ struct GraphText {
     func of(_ guard: Guard) -> String {
         switch `guard` {
         case .named(let place): definition.guards[place].name
-        case .shape(of: let subject, let shape): Self.shape(shape, of: subject)
+        case .shape(of: let path, let shape): Self.shape(shape, of: path)
         case .all(let parts): parts.map(inner).joined(separator: " and ")
         case .any(let parts): parts.map(inner).joined(separator: " or ")
         case .not(let part): "not " + inner(part)
@@ -22,18 +22,6 @@ struct GraphText {
         case .isTrue(let path): Self.path(path)
         case .has(let path): "\(Self.path(path)) is there"
         }
-    }
-
-    func list(_ guards: [Guard]) -> String { guards.map(of).joined(separator: ", ") }
-
-    static func duration(_ milliseconds: Int64) -> String {
-        let units: [(name: String, length: Int64)] = [
-            ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000),
-        ]
-        for unit in units where milliseconds >= unit.length && milliseconds % unit.length == 0 {
-            return "\(milliseconds / unit.length) \(unit.name)"
-        }
-        return "\(milliseconds) ms"
     }
 
     /// The text on one line, cut to ``longestText``.
@@ -57,9 +45,10 @@ struct GraphText {
     }
 
     /// The required members of a schema, if it has any.
-    private static func shape(_ shape: ShapeRule, of subject: Guard.Subject) -> String {
+    private static func shape(_ shape: ShapeRule, of path: DataPath) -> String {
         let required = shape.document[member: "required"]?.elements?.compactMap(\.string) ?? []
-        return required.isEmpty ? "\(subject.root) fits" : "\(subject.root) with \(required.joined(separator: ", "))"
+        let root = path.text.dropFirst()
+        return required.isEmpty ? "\(root) fits" : "\(root) with \(required.joined(separator: ", "))"
     }
 
     /// A value in the notation of arithmetic.

@@ -21,13 +21,6 @@ public struct FlowScript: Sendable, Equatable {
     public let entries: [Entry]
     /// The transitions that this script is the first to take, as JSON Pointers into the file.
     public let takes: [String]
-
-    /// A script that takes these transitions.
-    public init(input: JSONDocument? = nil, entries: [Entry], takes: [String]) {
-        self.input = input
-        self.entries = entries
-        self.takes = takes
-    }
 }
 
 /// Scripts that together take every transition of a flow that can be taken.

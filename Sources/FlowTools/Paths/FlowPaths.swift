@@ -57,7 +57,7 @@ public struct FlowPaths {
         // data.
         let ends = situations.indices.sorted { situations[$0].depth > situations[$1].depth }
         for last in ends where !uncovered.isDisjoint(with: situations[last].taken) {
-            let way = way(to: last, in: situations)
+            let way = sequence(first: last) { situations[$0].origin }.reversed()
             let taken = way.flatMap { situations[$0].taken }
             scripts.append(
                 FlowScript(
@@ -70,10 +70,6 @@ public struct FlowPaths {
         let rest = transitions.filter { uncovered.contains($0.transition.place) }
             .map { FlowCoverage.Uncovered(transition: $0.transition.place, reason: attempts.reason(for: $0)) }
         return FlowCoverage(flow: flow.id, version: flow.version, scripts: scripts, uncovered: rest)
-    }
-
-    private func way(to last: Int, in situations: [Situation]) -> [Int] {
-        sequence(first: last) { situations[$0].origin }.reversed()
     }
 
     /// Reaches situations, nearest first, until every transition was taken.
@@ -141,10 +137,7 @@ public struct FlowPaths {
     ) -> Situation {
         var services = services
         services.perform(step.changes)
-        let taken = step.trace.compactMap { event -> String? in
-            guard case .taken(flow.id, flow.version, let transition) = event else { return nil }
-            return transition
-        }
+        let taken = step.taken.filter { $0.flow == flow.id && $0.version == flow.version }.map(\.place)
         return Situation(
             journey: step.journey, services: services, now: now, origin: origin, depth: depth, entry: entry,
             taken: taken)
@@ -204,7 +197,7 @@ extension FlowPaths {
         func reason(for transition: CausedTransition) -> String {
             if startRefused { return "the flow could not be started with any input that was tried" }
             switch transition.cause {
-            case .timeout(let screen):
+            case .timeout(let screen, _):
                 return waited.contains(screen)
                     ? "the timeout passed on the screen, and its guard did not hold"
                     : "no way to the screen was found"

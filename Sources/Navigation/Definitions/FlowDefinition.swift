@@ -24,8 +24,8 @@ public final class FlowDefinition: Sendable {
     public let guards: [NamedGuard]
     /// The events that every screen of the flow and of its children accepts, sorted by name.
     public let events: [EventRule]
-    /// The schemas for the data of events, for screens that have none of their own; sorted by name.
-    public let accepts: [EventShape]
+    /// The schemas for the data of events, for screens that have none of their own.
+    public let accepts: [String: ShapeRule]
     /// The actions that run when the flow starts.
     public let entry: [Action]
     /// The actions that run when the flow ends, in whatever way.
@@ -46,8 +46,8 @@ public final class FlowDefinition: Sendable {
     /// Which values are set back when another changes.
     public let invalidates: [Invalidation]
 
-    /// The rules for the data of events, for screens that have none of their own; sorted by event.
-    public let forms: [EventForm]
+    /// The rules for the data of events, for screens that have none of their own.
+    public let forms: [String: [FormRule]]
     /// The texts that are written in several languages.
     public let texts: FlowTexts
 
@@ -59,42 +59,64 @@ public final class FlowDefinition: Sendable {
 
     private let places: [String: Int]
 
-    init(
-        id: String, version: Int, summary: String?, document: JSONDocument, states: [FlowState], initial: Int,
-        guards: [NamedGuard], events: [EventRule], accepts: [EventShape], entry: [Action], exit: [Action],
-        input: ShapeRule?,
-        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration], ownership: FlowOwnership = .none,
-        always: [Transition] = [], invalidates: [Invalidation] = [], forms: [EventForm], texts: FlowTexts
-    ) {
-        self.id = id
-        self.version = version
-        self.summary = summary
-        self.document = document
-        self.states = states
+    package static let keys = FlowKeys(
+        [
+            "id": .name, "version": .positive, "description": .text, "initial": .name, "input": .jsonSchema,
+            "guards": .map(of: .ref("namedGuard")), "accepts": .map(of: .jsonSchema),
+            "rules": .map(of: .list(of: .ref("rule"))), "on": .map(of: .ref("transitions")), "entry": .ref("actions"),
+            "exit": .ref("actions"), "timeout": .ref("flowTimeout"), "in_flight": .choice(InFlightPolicy.self),
+            "migrations": .list(of: .ref("migration")), "states": .map(of: .ref("state"), least: 1),
+            "backend": .list(of: .name), "owns": .list(of: .service),
+            "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
+            "always": .ref("transitions"), "invalidates": .map(of: .list(of: .plainPath)),
+        ], required: ["id", "version", "initial", "states"])
+
+    /// Nil when an essential part is missing.
+    init?(reading node: FlowNode, _ heading: (id: String, version: Int)?, by reader: inout FlowReader) {
+        let written = reader.members(reader.required("states", in: node), notEmpty: true)
+        let namedGuards = reader.members(node["guards"])
+        reader.stateNames = written.map(\.name)
+        for (place, state) in written.enumerated() { reader.statePlaces[state.name] = place }
+        for (place, guardian) in namedGuards.enumerated() { reader.guardPlaces[guardian.name] = place }
+        reader.flowEvents = node["on"]?.members?.map(\.name) ?? []
+        if node.has("backend") {
+            // Asked for only where a flow has the key: it looks at every state.
+            let events = written.flatMap { $0.node["on"]?.members?.map(\.name) ?? [] }
+            reader.flowBackend = reader.backend(node["backend"], among: reader.flowEvents + events)
+        }
+        input = reader.shape(node["input"])
+        reader.inputSchema = input?.document
+        accepts = reader.shapes(node["accepts"])
+        reader.flowShapes = accepts
+        guards = namedGuards.map { reader.namedGuard($0.name, $0.node) }
+        states = written.map { FlowState(reading: $0.node, id: $0.name, by: &reader) }
+        (events, forms) = reader.events(of: node, accepts)
+        entry = reader.actions(node["entry"], .maybeEvent)
+        exit = reader.actions(node["exit"], .maybeEvent)
+        timeout = node["timeout"].flatMap { FlowTimeout(reading: $0, by: &reader) } ?? .none
+        inFlight = reader.choice(node["in_flight"]) ?? .pin
+        migrations = reader.elements(node["migrations"]).compactMap { Migration(reading: $0, by: &reader) }
+        summary = reader.localText(node["description"])
+        let initial = reader.state(reader.required("initial", in: node))
+        always = reader.always(node["always"])
+        invalidates = reader.invalidations(node["invalidates"])
+        reader.checkGuards(guards)
+        ownership = FlowOwnership(reading: node, by: &reader)
+        guard let heading, let initial, !states.isEmpty else { return nil }
+        id = heading.id
+        version = heading.version
         self.initial = initial
-        self.guards = guards
-        self.events = events
-        self.accepts = accepts
-        self.entry = entry
-        self.exit = exit
-        self.input = input
-        self.timeout = timeout
-        self.inFlight = inFlight
-        self.migrations = migrations
-        self.ownership = ownership
-        self.always = always
-        self.invalidates = invalidates
-        self.forms = forms
-        self.texts = texts
-        screens = states.map { state in
+        document = node.value
+        texts = reader.texts
+        screens = states.map { [states, events, guards] state in
             state.screen.map {
                 PreparedScreen(
-                    $0, id: state.id, flow: id, states: states, events: events, named: guards,
+                    $0, id: state.id, flow: heading.id, states: states, events: events, named: guards,
                     isBusy: state.task != nil)
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)
-        places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
+        places = reader.statePlaces
     }
 
     /// The index of a state; nil when the flow has none of that id.
@@ -126,9 +148,6 @@ public final class FlowDefinition: Sendable {
         guard let rule = self.input, !rule.accepts(input) else { return [] }
         return rule.violations(in: input)
     }
-
-    /// The flow's schema for the data of an event; nil when it has none.
-    public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }
 
 extension FlowDefinition {
@@ -160,6 +179,19 @@ public struct FlowTimeout: Sendable, Equatable {
 
     /// No time limit.
     public static let none = FlowTimeout(idle: nil, total: nil)
+
+    static let keys = FlowKeys(["idle": .duration, "total": .duration])
+}
+
+extension FlowTimeout {
+    fileprivate init?(reading node: FlowNode, by reader: inout FlowReader) {
+        guard node.isObject else {
+            reader.report(node, expecting: "an object with idle, total or both")
+            return nil
+        }
+        reader.checkKeys(of: node, Self.keys, "the timeout of a flow")
+        self.init(idle: reader.milliseconds(node["idle"]), total: reader.milliseconds(node["total"]))
+    }
 }
 
 /// What a new version does with journeys that run on an older one, at their next event.
@@ -189,6 +221,57 @@ public struct Migration: Sendable {
     /// The changes of services.
     public let patch: [Action]
 
+    static let keys = FlowKeys(
+        ["from": .positive, "states": .map(of: .name), "patch": .ref("actions")], required: ["from"])
+
     /// The new id of a state.
     public func state(for old: String) -> String { states[old] ?? old }
+}
+
+extension Migration {
+    fileprivate init?(reading node: FlowNode, by reader: inout FlowReader) {
+        guard let node = reader.object(node, Self.keys, "a migration") else { return nil }
+        var states: [String: String] = [:]
+        for (old, new) in reader.members(node["states"]) where reader.state(new) != nil { states[old] = new.string }
+        let patch = reader.actions(node["patch"], DataContext(event: .never, mayCall: false))
+        let written = reader.required("from", in: node, ": the version to migrate from")
+        guard let from = reader.wholeNumber(written) else { return nil }
+        self.init(from: from, states: states, patch: patch)
+    }
+}
+
+extension FlowReader {
+    fileprivate mutating func invalidations(_ node: FlowNode?) -> [Invalidation] {
+        guard let node else { return [] }
+        guard let members = node.members else { return refuse(node, expecting: "an object") ?? [] }
+        let rules = members.compactMap { name, node -> Invalidation? in
+            let key = readServicePath(FlowNode(value: JSONDocument(name), place: node.place), isWritten: false)
+            guard let list = node.elements else {
+                return refuse(
+                    node, .wrongType, "the dependents of a value are an array of paths, not \(node.kind)")
+            }
+            let paths = list.compactMap { readServicePath($0, isWritten: true) }
+            return key.map { Invalidation(key: $0, dependents: paths) }
+        }
+        for rule in rules where rule.leadsBack(among: rules) {
+            report(
+                node.place.appending(rule.key.text), .badValue,
+                "a change of \(rule.key.text) would reset \(rule.key.text) itself: its dependents lead back to it")
+        }
+        return rules
+    }
+}
+
+extension Invalidation {
+    /// Whether its dependents, with theirs, include its key.
+    fileprivate func leadsBack(among rules: [Invalidation]) -> Bool {
+        var seen: Set<String> = []
+        var open = dependents
+        while let path = open.popLast() {
+            guard seen.insert(path.text).inserted else { continue }
+            if path.overlaps(key) { return true }
+            open += rules.filter { $0.key.overlaps(path) }.flatMap(\.dependents)
+        }
+        return false
+    }
 }

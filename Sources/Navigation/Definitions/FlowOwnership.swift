@@ -9,8 +9,28 @@ public struct FlowOwnership: Sendable {
     /// Whether a journey of the flow goes on when its user signs out: `"bound_to": "session"`.
     public var isBoundToSession = false
 
-    /// Owns nothing, takes every event, and ends with its user.
-    public static let none = FlowOwnership()
+    enum Concurrency: String, CaseIterable {
+        case lastWrite = "last_write"
+        case firstWrite = "first_write"
+    }
+
+    enum Binding: String, CaseIterable {
+        case user, session
+    }
+
+    /// Reads `owns`, `concurrency` and `bound_to` of a flow.
+    init(reading node: FlowNode, by reader: inout FlowReader) {
+        for (name, node) in reader.names(node["owns"], of: "a service")
+        where reader.checkService(name, at: node.place, isWritten: true) {
+            if services.contains(name) {
+                reader.report(node.place, .badValue, "\(name) occurs twice")
+            } else {
+                services.append(name)
+            }
+        }
+        isFirstWrite = reader.choice(node["concurrency"]) == Concurrency.firstWrite
+        isBoundToSession = reader.choice(node["bound_to"]) == Binding.session
+    }
 }
 
 /// The services that the file of a flow names, and the first parts of its pointers.

@@ -57,6 +57,32 @@ public struct FlowState: Sendable {
     }
 }
 
+extension FlowState {
+    private static let typeNames = ["screen", "choice", "flow", "task", "final"]
+    static let choiceKeys = FlowKeys(
+        ["type": ["const": "choice"], "branches": .list(of: .ref("branch"))], required: ["branches"])
+
+    /// Reads a state. One that makes no sense becomes an end, because its index is used in any case.
+    init(reading node: FlowNode, id: String, by reader: inout FlowReader) {
+        let type = node.isObject ? reader.text(node["type"]) ?? "screen" : "object"
+        var kind: Kind?
+        switch type {
+        case "screen": kind = .screen(Screen(reading: node, id: id, by: &reader))
+        case "choice": kind = .choice(reader.branches(of: node))
+        case "flow": kind = ChildFlow(reading: node, by: &reader).map { .flow($0) }
+        case "task": kind = TaskState(reading: node, id: id, by: &reader).map { .task($0) }
+        case "final": kind = .final(Ending(reading: node, id: id, by: &reader))
+        case "object": reader.report(node.place, .wrongType, "a state is an object, not \(node.kind)")
+        default:
+            reader.report(
+                node.place.appending("type"), .badValue,
+                "type is \"\(type)\"; expected one of \(Self.typeNames.joined(separator: ", ")), or none for a screen",
+                guess: reader.guess(type, among: Self.typeNames))
+        }
+        self.init(id: id, kind: kind ?? .final(Ending(outcome: id, output: nil)))
+    }
+}
+
 /// A state that runs another flow on top of the same stack.
 public final class ChildFlow: Sendable {
     /// The id of the flow.
@@ -78,14 +104,23 @@ public final class ChildFlow: Sendable {
     /// The outcome of a child whose own timeout has passed.
     public static let expired = "expired"
 
-    init(
-        flow: String, version: Int?, input: ValueTemplate?, ends: [ChildEnd], inputSchema: JSONDocument? = nil
-    ) {
-        self.inputSchema = inputSchema
+    static let keys = FlowKeys(
+        [
+            "type": ["const": "flow"], "flow": .name, "version": .positive, "input": ["type": "object"], "on": .ends,
+        ], required: ["flow"])
+
+    /// Nil without a name of the flow.
+    init?(reading node: FlowNode, by reader: inout FlowReader) {
+        reader.checkKeys(of: node, Self.keys, "a child flow")
+        input = node["input"].flatMap { input in
+            guard input.isObject else { return reader.refuse(input, expecting: "an object") }
+            return reader.readTemplate(input, .anything)
+        }
+        inputSchema = input.map { reader.schema(of: $0, .anything) }
+        version = reader.wholeNumber(node["version"])
+        ends = reader.ends(node["on"], of: "a child flow", .anything)
+        guard let flow = reader.name(reader.required("flow", in: node)) else { return nil }
         self.flow = flow
-        self.version = version
-        self.input = input
-        self.ends = ends
     }
 
     /// The transitions for an outcome: those of `done.<outcome>` if the file has them, else those of `done`.
@@ -107,10 +142,29 @@ public struct ChildEnd: Sendable {
     public let transitions: [Transition]
 }
 
+extension [ChildEnd] {
+    var caused: [CausedTransition] {
+        flatMap { end in
+            let name = end.outcome.map { "done.\($0)" } ?? "done"
+            return end.transitions.map { CausedTransition(cause: .end(name), transition: $0) }
+        }
+    }
+}
+
 /// A state that finishes its flow.
 public struct Ending: Sendable {
     /// The outcome that the parent is told and a finished journey shows; the state's id unless the file says otherwise.
     public let outcome: String
     /// Makes the result of the flow; nil is null.
     public let output: ValueTemplate?
+
+    static let keys = FlowKeys(["type": ["const": "final"], "outcome": .name, "output": [:]])
+}
+
+extension Ending {
+    fileprivate init(reading node: FlowNode, id: String, by reader: inout FlowReader) {
+        reader.checkKeys(of: node, Self.keys, "a final state")
+        output = node["output"].flatMap { reader.readTemplate($0, .anything) }
+        outcome = reader.name(node["outcome"]) ?? id
+    }
 }

@@ -2,8 +2,8 @@ import JSONDocument
 
 /// A condition on data.
 public indirect enum Guard: Sendable {
-    /// The value fits the schema.
-    case shape(of: Subject, ShapeRule)
+    /// The document at the path fits the schema: that of a service, the data of the event, or the input of the flow.
+    case shape(of: DataPath, ShapeRule)
     /// All of the guards hold.
     case all([Guard])
     /// At least one of the guards holds.
@@ -19,24 +19,11 @@ public indirect enum Guard: Sendable {
     /// There is a value at the path, and it is not null.
     case has(DataPath)
 
-    /// The document that a schema is applied to.
-    public enum Subject: Sendable, Equatable {
-        /// The whole document of a service.
-        case service(String)
-        /// The data of the event.
-        case event
-        /// The input of the flow.
-        case input
-
-        /// The first token of pointers into the document.
-        public var root: String {
-            switch self {
-            case .service(let name): name
-            case .event: "event"
-            case .input: "input"
-            }
-        }
-    }
+    static let keys = FlowKeys([
+        "service": .service, "event": [:], "input": [:], "schema": .jsonSchema, "all": .list(of: .ref("guard")),
+        "any": .list(of: .ref("guard")), "not": .ref("guard"),
+        "compare": ["type": "array", "minItems": 3, "maxItems": 3], "is": .path, "has": .path,
+    ])
 }
 
 /// An entry of a flow's `guards`.
@@ -93,5 +80,140 @@ public struct ShapeRule: Sendable {
             let said = JSONPointer(parsing: violation.pointer).flatMap { room.say(at: $0) }
             return said.map { JSONViolation(pointer: violation.pointer, detail: $0) } ?? violation
         }
+    }
+}
+
+extension FlowReader {
+    private static let sayKey = "say"
+
+    mutating func namedGuard(_ name: String, _ node: FlowNode) -> NamedGuard {
+        let say = localText(node[Self.sayKey])
+        let bare = say == nil ? node : FlowNode(value: node.value.merging([Self.sayKey: nil]), place: node.place)
+        // A named guard may be used anywhere; whether its place has an event is checked at its uses.
+        return NamedGuard(name: name, guard: readGuard(bare, .anything) ?? .all([]), say: say)
+    }
+
+    mutating func readGuard(_ node: FlowNode, _ context: DataContext) -> Guard? {
+        if let name = node.string { return readName(name, node) }
+        guard node.isObject else {
+            return refuse(node, .wrongType, "a guard is an object or a guard's name, not \(node.kind)")
+        }
+        checkKeys(of: node, Guard.keys, "a guard")
+        let said = Guard.keys.names.filter { $0 != "schema" }.compactMap { node[$0] }
+        guard said.count == 1, let part = said.first else {
+            return refuse(
+                node, said.isEmpty ? .missingKey : .badValue,
+                "a guard has exactly one of service, event, input, all, any, not, compare, is and has")
+        }
+        if let schema = node["schema"], !["service", "event", "input"].contains(part.key) {
+            report(
+                schema.place, .unknownKey, "schema goes with service, event or input, not with \(part.key)")
+        }
+        switch part.key {
+        case "all": return readGuards(part, context).map { .all($0) }
+        case "any": return readGuards(part, context).map { .any($0) }
+        case "not": return readGuard(part, context).map { .not($0) }
+        case "compare": return readComparison(part, context)
+        case "is":
+            guard let path = readPath(part, context) else { return nil }
+            checkIsTrue(path, at: part.place, context)
+            return .isTrue(path)
+        case "has": return readPath(part, context).map { .has($0) }
+        default: return readShapeGuard(part, of: node, context)
+        }
+    }
+
+    private mutating func readName(_ name: String, _ node: FlowNode) -> Guard? {
+        if let guardian = guardPlaces[name] {
+            usedGuards.insert(guardian)
+            return .named(guardian)
+        }
+        if name.contains(where: { "<>=!&|( ".contains($0) }) || name.hasPrefix("/") {
+            return refuse(
+                node, .unknownGuard,
+                "\"\(name)\" is not the name of a guard, and guards are not expressions; write {\"is\": \"/order/gift\"}, "
+                    + "{\"has\": …}, {\"compare\": [\"/order/total\", \"<\", {\"value\": 100}]}, {\"not\": …} or a schema"
+            )
+        }
+        return refuse(
+            node, .unknownGuard, "the flow has no guard \"\(name)\"",
+            guess: guess(name, among: guardPlaces.keys.sorted()))
+    }
+
+    private mutating func readGuards(_ node: FlowNode, _ context: DataContext) -> [Guard]? {
+        guard let list = node.elements else { return refuse(node, expecting: "an array") }
+        if list.isEmpty { report(node.place, .badValue, "\(node.key) is an empty array") }
+        return list.compactMap { readGuard($0, context) }
+    }
+
+    private mutating func readShapeGuard(_ part: FlowNode, of node: FlowNode, _ context: DataContext) -> Guard? {
+        guard let schema = required("schema", in: node, ": what \(part.key) must fit") else { return nil }
+        let rule = shape(schema)
+        var name = part.key
+        if name == "service" {
+            guard let service = text(part), checkService(service, at: part.place) else { return nil }
+            if let rule { checkShapeGuard(rule, on: service, at: schema.place) }
+            name = service
+        } else {
+            guard part.value.bool == true else { return refuse(part, .badValue, "\(name) can only be true") }
+            if name == "event", case .never = context.event {
+                return refuse(part, .guardWithoutEvent, "no event has data here")
+            }
+        }
+        guard let rule, let path = DataPath(JSONPointer([name]).description) else { return nil }
+        return .shape(of: path, rule)
+    }
+
+    private mutating func readComparison(_ node: FlowNode, _ context: DataContext) -> Guard? {
+        guard let parts = node.elements, parts.count == 3 else {
+            return refuse(
+                node, .badValue,
+                "compare is an array of three: a path, a comparison, and a path, {\"value\": …} or a computed value")
+        }
+        let before = problems.count
+        let left = readOperand(parts[0], context)
+        let right = readOperand(parts[2], context)
+        guard let sign = parts[1].string.flatMap({ Comparison(rawValue: $0) }) else {
+            return refuse(
+                parts[1], .badValue,
+                "\(parts[1].quoted) is not a comparison; the comparisons are "
+                    + Comparison.allCases.map(\.rawValue).joinedAsList)
+        }
+        guard let left, let right else { return nil }
+        // Of a path that cannot be right nothing more is said.
+        if problems.count == before { checkComparison(left, sign, right, at: node.place, context) }
+        return .compare(left, sign, right)
+    }
+
+    private mutating func readOperand(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        if node.has(DataPath.pointerKey) || node.string?.hasPrefix("/") == true {
+            return readPath(node, context).map { .from($0, default: nil) }
+        }
+        if let members = node.members {
+            if members.contains(where: { $0.name.hasPrefix("$") }) { return readTemplate(node, context) }
+            checkKeys(of: node, allowed: ["value"], "a value to compare with")
+            if let value = node["value"] { return readTemplate(value, context) }
+        }
+        guard let text = node.string else {
+            return refuse(node, .badValue, "an operand is a path (a string), {\"value\": …} or a computed value")
+        }
+        return refuse(
+            node, .badPointer, "\"\(text)\" is not a path; write a literal string as {\"value\": \"\(text)\"}")
+    }
+
+    /// Reports guards that nothing uses.
+    mutating func checkGuards(_ guards: [NamedGuard]) {
+        // Where a guard could not be read, it is not known which others it uses.
+        guard !problems.contains(where: \.isAboutGuard) else { return }
+        for (place, named) in guards.enumerated() where !usedGuards.contains(place) {
+            report(
+                JSONPointer(["guards", named.name]), .unusedGuard, "nothing uses the guard \"\(named.name)\"")
+        }
+    }
+}
+
+extension FlowProblem {
+    fileprivate var isAboutGuard: Bool {
+        severity == .error && (code == .unknownKey || ["guard", "requires", "rules"].contains { pointer.contains($0) })
     }
 }

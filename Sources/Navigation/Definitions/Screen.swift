@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// What a client draws, and what may happen there.
 public final class Screen: Sendable {
     /// The client's name for the screen; the state's id unless the file says otherwise.
@@ -8,10 +10,10 @@ public final class Screen: Sendable {
     public let data: [String]
     /// The events of this screen, sorted by name.
     public let events: [EventRule]
-    /// The shapes of the data of events, including the flow's own events, sorted by name.
-    public let accepts: [EventShape]
-    /// The rules for the data of events, including the flow's own events, sorted by event.
-    public let forms: [EventForm]
+    /// The shapes of the data of events, including the flow's own events.
+    public let accepts: [String: ShapeRule]
+    /// The rules for the data of events, including the flow's own events; all of an event's rules must hold.
+    public let forms: [String: [FormRule]]
     /// The guards that must hold to be on the screen.
     public let requires: [Guard]
     /// The transitions of a screen whose ``requires`` do not hold any more; empty uncovers a screen below.
@@ -29,32 +31,54 @@ public final class Screen: Sendable {
     /// The time limit of the screen, if it has one.
     public let timeout: ScreenTimeout?
 
-    init(
-        name: String, title: String?, data: [String], events: [EventRule], accepts: [EventShape], requires: [Guard],
-        entry: [Action], exit: [Action], back: BackRule, timeout: ScreenTimeout?, otherwise: [Transition] = [],
-        always: [Transition] = [], answers: [DataPath] = [], forms: [EventForm] = []
-    ) {
-        self.name = name
+    static let keys = FlowKeys([
+        "type": ["const": "screen"], "screen": ["type": "string"], "title": .text, "data": .list(of: .service),
+        "accepts": .map(of: .jsonSchema), "rules": .map(of: .list(of: .ref("rule"))),
+        "on": .map(of: .ref("transitions")), "requires": .list(of: .ref("guard")), "otherwise": .ref("transitions"),
+        "always": .ref("transitions"), "answers": .list(of: .plainPath), "entry": .ref("actions"),
+        "exit": .ref("actions"),
+        "back": ["anyOf": [["type": "boolean"], .ref("back")]],
+        "timeout": ["anyOf": [.duration, .ref("screenTimeout")]], "backend": .list(of: .name),
+    ])
+
+    /// - Parameter id: of the state.
+    init(reading node: FlowNode, id: String, by reader: inout FlowReader) {
+        reader.checkKeys(of: node, Self.keys, "a screen")
+        accepts = reader.shapes(node["accepts"])
+        (events, forms) = reader.events(of: node, accepts)
+        name = reader.text(node["screen"]) ?? id
+        title = reader.localText(node["title"])
+        data = reader.names(node["data"], of: "a service").reduce(into: []) { shown, service in
+            guard reader.checkService(service.name, at: service.node.place), !shown.contains(service.name) else {
+                return
+            }
+            shown.append(service.name)
+        }
+        requires = reader.elements(node["requires"]).compactMap { reader.readGuard($0, .noEvent) }
+        entry = reader.actions(node["entry"], .maybeEvent)
+        exit = reader.actions(node["exit"], .maybeEvent)
+        back = BackRule(reading: node["back"], by: &reader)
+        timeout = node["timeout"].flatMap { ScreenTimeout(reading: $0, by: &reader) }
+        if let otherwise = node["otherwise"], !node.has("requires") {
+            reader.report(otherwise.place, .missingKey, "`otherwise` needs `requires`")
+        }
+        otherwise = reader.unprompted(node["otherwise"])
+        always = reader.always(node["always"])
+        answers = reader.elements(node["answers"]).compactMap { reader.readServicePath($0, isWritten: false) }
+    }
+
+    /// The busy screen of a task.
+    init(ofTask id: String, title: String?, back: BackRule, timeout: ScreenTimeout?) {
+        name = id
         self.title = title
-        self.data = data
-        self.events = events
-        self.accepts = accepts
-        self.requires = requires
-        self.entry = entry
-        self.exit = exit
         self.back = back
         self.timeout = timeout
-        self.otherwise = otherwise
-        self.always = always
-        self.answers = answers
-        self.forms = forms
+        (data, events, accepts, forms, requires, otherwise) = ([], [], [:], [:], [], [])
+        (always, answers, entry, exit) = ([], [], [], [])
     }
 
     /// The screen's own rule for an event; nil when it has none.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
-
-    /// The screen's own schema for the data of an event; nil when it has none.
-    public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }
 
 /// What going back from a screen does.
@@ -65,6 +89,21 @@ public enum BackRule: Sendable, Equatable {
     case forbidden
     /// Uncovers the nearest frame of that state, given by its index; without one, the state replaces the screen.
     case target(Int)
+
+    static let keys = FlowKeys(["target": .name], required: ["target"])
+
+    init(reading node: FlowNode?, by reader: inout FlowReader) {
+        self = .allowed
+        guard let node else { return }
+        if node.isObject {
+            reader.checkKeys(of: node, Self.keys, "back")
+            if let target = reader.state(reader.required("target", in: node)) { self = .target(target) }
+        } else if let back = node.value.bool {
+            self = back ? .allowed : .forbidden
+        } else {
+            reader.report(node, expecting: "true, false or an object with a target")
+        }
+    }
 }
 
 /// How long a screen may stay on top, counted from when the journey reached it.
@@ -73,4 +112,20 @@ public struct ScreenTimeout: Sendable {
     public let after: Int64
     /// The transition that is taken then; nil expires the journey.
     public let transition: Transition?
+
+    static let keys = FlowKeys(Transition.keys, and: ["after": .duration], required: ["after"])
+}
+
+extension ScreenTimeout {
+    fileprivate init?(reading node: FlowNode, by reader: inout FlowReader) {
+        guard node.isObject else {
+            guard let after = reader.milliseconds(node) else { return nil }
+            self.init(after: after, transition: nil)
+            return
+        }
+        let transition = reader.transition(node, .noEvent, keys: Self.keys)
+        let written = reader.required("after", in: node, ": how long the journey may stay on the screen")
+        guard let after = reader.milliseconds(written) else { return nil }
+        self.init(after: after, transition: node.value.count == 1 ? nil : transition)
+    }
 }

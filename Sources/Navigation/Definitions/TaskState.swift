@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// A state in which somebody outside does a piece of work, such as a back end, while the client shows a busy screen.
 public final class TaskState: Sendable {
     /// The name under which the work is fetched or sent.
@@ -16,12 +18,46 @@ public final class TaskState: Sendable {
     /// The outcome when the time is over.
     public static let timeout = "timeout"
 
-    init(task: String, input: ValueTemplate?, screen: Screen, retry: TaskRetry, ends: [ChildEnd]) {
+    static let keys = FlowKeys(
+        [
+            "type": ["const": "task"], "task": .name, "input": [:], "title": .text, "timeout": .duration,
+            "retry": .ref("retry"), "back": ["type": "boolean"], "on": .ends,
+        ], required: ["task", "on"])
+
+    /// - Parameter id: of the state.
+    /// - Returns: nil without a name of the task.
+    init?(reading node: FlowNode, id: String, by reader: inout FlowReader) {
+        reader.checkKeys(of: node, Self.keys, "a task")
+        input = node["input"].flatMap { reader.readTemplate($0, .anything) }
+        let timeout = reader.milliseconds(node["timeout"])
+        ends = reader.ends(
+            reader.required("on", in: node), of: "a task", DataContext(event: .never, hasOutput: true), notEmpty: true)
+        Self.check(ends, in: node, by: &reader)
+        screen = Screen(
+            ofTask: id, title: reader.localText(node["title"]),
+            back: reader.bool(node["back"]) == true ? .allowed : .forbidden,
+            timeout: timeout.map { ScreenTimeout(after: $0, transition: nil) })
+        retry = node["retry"].flatMap { TaskRetry(reading: $0, by: &reader) } ?? .never
+        guard let task = reader.name(reader.required("task", in: node)) else { return nil }
         self.task = task
-        self.input = input
-        self.screen = screen
-        self.retry = retry
-        self.ends = ends
+    }
+
+    /// Reports a timeout that never happens, and ends without a transition.
+    private static func check(_ ends: [ChildEnd], in node: FlowNode, by reader: inout FlowReader) {
+        let place = node.place.appending("on")
+        let hasTimeout = node.has("timeout")
+        if !hasTimeout, ends.contains(where: { $0.outcome == timeout }) {
+            reader.report(
+                place.appending("done.\(timeout)"), .unknownOutcome,
+                "the task has no timeout, so done.timeout never happens")
+        }
+        for outcome in [failed] + (hasTimeout ? [timeout] : [])
+        where !ends.contains(where: { $0.outcome == outcome || $0.outcome == nil }) {
+            reader.report(
+                place, .missingKey,
+                "no transition for a task that ends with \"\(outcome)\"; write done.\(outcome), or done for every outcome "
+                    + "that has no transition of its own")
+        }
     }
 
     /// The transitions for an outcome: those of `done.<outcome>` if the file has them, else those of `done`; nil when
@@ -64,4 +100,37 @@ public struct TaskRetry: Sendable, Equatable {
     }
 
     private static let longestDelay = 86_400_000.0
+
+    /// More attempts than that are a mistake: with any factor the waits between them are a day long.
+    private static let mostAttempts = 1_000
+
+    static let keys = FlowKeys(
+        [
+            "attempts": ["type": "integer", "minimum": 1, "maximum": JSONDocument(mostAttempts)],
+            "after": .duration, "factor": ["type": "number", "minimum": 1, "maximum": 100],
+        ], required: ["attempts"])
+
+    fileprivate init?(reading node: FlowNode, by reader: inout FlowReader) {
+        guard node.isObject else {
+            reader.report(node, expecting: "an object with attempts, after and factor")
+            return nil
+        }
+        reader.checkKeys(of: node, Self.keys, "the retry of a task")
+        let attempts = reader.wholeNumber(
+            reader.required("attempts", in: node, ": how often the task is tried at most"))
+        if let attempts, attempts > Self.mostAttempts {
+            reader.report(
+                node.place.appending("attempts"), .badValue,
+                "attempts is \(attempts); expected \(Self.mostAttempts) or less")
+        }
+        let after = reader.milliseconds(node["after"])
+        let factor = node["factor"]
+        let number = factor?.value.double ?? factor?.value.int.map(Double.init)
+        if let factor, !(number.map { (1...100).contains($0) } ?? false) {
+            reader.report(
+                factor.place, number == nil ? .wrongType : .badValue,
+                "factor is \(number == nil ? factor.kind : factor.value.description); expected a number from 1 to 100")
+        }
+        self.init(attempts: attempts ?? 1, after: after ?? 0, factor: number ?? 1)
+    }
 }

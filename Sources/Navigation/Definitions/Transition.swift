@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// What a flow does about an event, the end of a child flow, a timeout or a choice.
 ///
 /// A branch of a choice is a transition, too: it always has a target, and its history policy is `preserve`.
@@ -18,6 +20,16 @@ public struct Transition: Sendable {
     public let link: Bool?
     /// The JSON Pointer of the transition in its file.
     public let place: String
+
+    static let keys = FlowKeys(commonKeys, and: ["history": .choice(HistoryPolicy.self)])
+    static let branchKeys = FlowKeys(commonKeys, and: [:], required: ["target"])
+    private static let commonKeys = FlowKeys([
+        "guard": .ref("guard"), "target": .name, "nav": .choice(NavigationVerb.self), "actions": .ref("actions"),
+        "params": ["type": "object"], "link": ["type": "boolean"],
+    ])
+
+    /// Whether it may be taken whatever the data is.
+    var isUnconditional: Bool { `guard` == nil }
 
     /// Whether the way back is lost.
     var clearsWayBack: Bool { nav == .setRoot || history == .invalidate }
@@ -64,33 +76,15 @@ public enum HistoryPolicy: String, Sendable, CaseIterable {
     case invalidate
 }
 
-/// What an event does: its first transition whose guard holds is taken.
-public struct EventRule: Sendable {
-    /// The name of the event.
-    public let event: String
-    /// The transitions in the order in which their guards are tested.
-    public let transitions: [Transition]
-    /// Whether only a back end may send the event.
-    public var isBackend = false
-}
-
-/// The shape that the data of an event must have.
-public struct EventShape: Sendable {
-    /// The name of the event.
-    public let event: String
-    /// The schema of the event's data.
-    public let shape: ShapeRule
-}
-
 /// A transition of a flow and what takes it.
 package struct CausedTransition {
     package enum Cause {
         case event(String)
-        /// The time limit of that screen.
-        case timeout(screen: String)
+        /// The time limit of that screen, in milliseconds.
+        case timeout(screen: String, after: Int64)
         case choice
-        /// The end of a child flow or of a task.
-        case end
+        /// The end of a child flow or of a task: `done` or `done.<outcome>`.
+        case end(String)
         /// The `requires` of that screen do not hold any more.
         case closed(screen: String)
         /// Its guard.
@@ -101,16 +95,10 @@ package struct CausedTransition {
     package let transition: Transition
 }
 
-extension EventRule {
-    fileprivate var causedTransitions: [CausedTransition] {
-        transitions.map { CausedTransition(cause: .event(event), transition: $0) }
-    }
-}
-
 extension FlowDefinition {
     /// Every transition at the top of the flow.
     package var causedTransitions: [CausedTransition] {
-        events.flatMap(\.causedTransitions) + always.map { CausedTransition(cause: .always, transition: $0) }
+        events.caused + always.map { CausedTransition(cause: .always, transition: $0) }
     }
 }
 
@@ -125,17 +113,128 @@ extension FlowState {
     package var causedTransitions: [CausedTransition] {
         switch kind {
         case .screen(let screen):
-            let timeout = screen.timeout?.transition
-            return screen.events.flatMap(\.causedTransitions)
-                + (timeout.map { [CausedTransition(cause: .timeout(screen: id), transition: $0)] } ?? [])
+            let timeout = screen.timeout.flatMap { timeout in
+                timeout.transition.map {
+                    CausedTransition(cause: .timeout(screen: id, after: timeout.after), transition: $0)
+                }
+            }
+            return screen.events.caused + [timeout].compactMap(\.self)
                 + screen.otherwise.map { CausedTransition(cause: .closed(screen: id), transition: $0) }
                 + screen.always.map { CausedTransition(cause: .always, transition: $0) }
         case .choice(let branches): return branches.map { CausedTransition(cause: .choice, transition: $0) }
-        case .flow(let child):
-            return child.ends.flatMap(\.transitions).map { CausedTransition(cause: .end, transition: $0) }
-        case .task(let task):
-            return task.ends.flatMap(\.transitions).map { CausedTransition(cause: .end, transition: $0) }
+        case .flow(let child): return child.ends.caused
+        case .task(let task): return task.ends.caused
         case .final: return []
+        }
+    }
+}
+
+extension FlowReader {
+    /// Reads one transition or a list of them.
+    mutating func transitions(_ node: FlowNode, _ context: DataContext) -> [Transition] {
+        guard let list = node.elements else { return transition(node, context).map { [$0] } ?? [] }
+        if list.isEmpty { report(node.place, .badValue, "the array of transitions is empty") }
+        checkOrder(list, "a transition")
+        return list.compactMap { transition($0, context) }
+    }
+
+    /// Reports what is behind an element without a guard.
+    private mutating func checkOrder(_ list: [FlowNode], _ what: String) {
+        guard let last = list.firstIndex(where: { $0.isObject && !$0.has("guard") }) else { return }
+        for node in list[(last + 1)...] {
+            report(node.place, .unreachableTransition, "\(what) above has no guard, so this one is never taken")
+        }
+    }
+
+    mutating func transition(
+        _ node: FlowNode, _ context: DataContext, keys: FlowKeys = Transition.keys, _ what: String = "a transition"
+    ) -> Transition? {
+        let hint = what == "a transition" ? node.string.map { "; write {\"target\": \"\($0)\"}" } : nil
+        guard let node = object(node, keys, what, hint: hint ?? "") else { return nil }
+        let guardian = node["guard"].flatMap { readGuard($0, context) }
+        let needsTarget = keys.required.contains("target")
+        let target = state(needsTarget ? required("target", in: node) : node["target"])
+        let nav: NavigationVerb? = choice(node["nav"])
+        let actions = actions(node["actions"], context)
+        let history: HistoryPolicy = choice(node["history"]) ?? .preserve
+        if target == nil {
+            // Without its target it would be another transition, with other problems.
+            if needsTarget || node.has("target") { return nil }
+            if let verb = node["nav"], let nav, !nav.standsAlone {
+                return refuse(verb, .misplacedVerb, "\(nav.rawValue) needs a target")
+            }
+            if nav == nil, let history = node["history"] {
+                report(
+                    history.place, .misplacedVerb, "history has no effect on a transition without a target")
+            }
+        }
+        return Transition(
+            guard: guardian, target: target, nav: nav, actions: actions, history: history,
+            params: params(node["params"], hasTarget: node.has("target"), context), link: bool(node["link"]),
+            place: node.place.description)
+    }
+
+    /// The values that a transition gives to the frame that it makes.
+    private mutating func params(_ node: FlowNode?, hasTarget: Bool, _ context: DataContext) -> ValueTemplate? {
+        guard let node else { return nil }
+        guard node.isObject else { return refuse(node, expecting: "an object") }
+        if !hasTarget { report(node.place, .misplacedVerb, "params need a target: they belong to its screen") }
+        return readTemplate(node, context)
+    }
+
+    /// The branches of a choice.
+    mutating func branches(of node: FlowNode) -> [Transition] {
+        checkKeys(of: node, FlowState.choiceKeys, "a choice")
+        guard let written = required("branches", in: node, ": the ways out of the choice") else { return [] }
+        let list = elements(written)
+        checkOrder(list, "a branch")
+        if written.value.kind == .array, !list.contains(where: { $0.isObject && !$0.has("guard") }) {
+            report(
+                written.place, .choiceWithoutDefault,
+                list.isEmpty
+                    ? "the choice has no branches; the last must have no guard"
+                    : "each branch has a guard; the last must have none, so that there always is a way out")
+        }
+        return list.compactMap { transition($0, .anything, keys: Transition.branchKeys, "a branch") }
+    }
+
+    /// The transitions of `always`, each of which has a guard.
+    mutating func always(_ node: FlowNode?) -> [Transition] {
+        let transitions = unprompted(node)
+        for transition in transitions where transition.guard == nil {
+            report(
+                JSONPointer(parsing: transition.place) ?? .root, .missingKey,
+                "guard is missing: the journey would always leave the screen at once; use a choice for that")
+        }
+        return transitions
+    }
+
+    /// Transitions that no event takes.
+    mutating func unprompted(_ node: FlowNode?) -> [Transition] {
+        guard let node else { return [] }
+        return transitions(node, .noEvent).filter { transition in
+            if !transition.moves {
+                report(
+                    JSONPointer(parsing: transition.place) ?? node.place, .missingKey,
+                    "target is missing: \(node.key) leads to another screen")
+            }
+            return transition.moves
+        }
+    }
+
+    /// The transitions for the ends of a child flow or a task.
+    ///
+    /// - Parameter what: "a child flow"
+    mutating func ends(_ node: FlowNode?, of what: String, _ context: DataContext, notEmpty: Bool = false) -> [ChildEnd]
+    {
+        members(node, notEmpty: notEmpty).compactMap { name, node in
+            guard name == "done" || (name.hasPrefix("done.") && name.utf8.count > "done.".utf8.count) else {
+                return refuse(
+                    node, .unknownEvent, "on \(what) only \"done\" and \"done.<outcome>\" happen",
+                    guess: guess(name, among: ["done", "done.\(name)"]))
+            }
+            let outcome = name == "done" ? nil : String(name.dropFirst("done.".count))
+            return ChildEnd(outcome: outcome, transitions: transitions(node, context))
         }
     }
 }

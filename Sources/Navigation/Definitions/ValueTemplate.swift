@@ -18,44 +18,57 @@ public indirect enum ValueTemplate: Sendable {
     /// The first value where the guard holds, the second where it fails.
     case either(Guard, ValueTemplate, ValueTemplate)
 
-    /// The paths that have no default, so that the template needs a value there.
-    public var neededPaths: [DataPath] {
+    /// The templates that it consists of; of a choice with its guard's operands behind the values.
+    var parts: [ValueTemplate] {
         switch self {
         case .literal: []
-        case .from(let path, let fallback): path.built.flatMap(\.neededPaths) + (fallback?.neededPaths ?? [path])
-        case .array(let elements): elements.flatMap(\.neededPaths)
-        case .object(let members): members.flatMap(\.value.neededPaths)
-        case .call(_, let arguments): arguments.flatMap(\.neededPaths)
-        case .time(let from, let plus): from.neededPaths + (plus?.neededPaths ?? [])
-        // The guard says which of the values is needed.
-        case .either(let guardian, _, _): guardian.operands.flatMap(\.neededPaths)
+        case .from(let path, let fallback): path.built + [fallback].compactMap(\.self)
+        case .array(let parts), .call(_, let parts): parts
+        case .object(let members): members.map(\.value)
+        case .time(let from, let plus): [from] + [plus].compactMap(\.self)
+        case .either(let guardian, let one, let other): [one, other] + guardian.operands
         }
     }
 
-    /// Whether a part of it, or a guard in it, satisfies the condition.
-    package func contains(_ isWanted: (DataPath) -> Bool) -> Bool {
+    /// The paths that have no default, so that the template needs a value there.
+    public var neededPaths: [DataPath] {
         switch self {
-        case .literal: false
-        case .from(let path, let fallback): path.contains(isWanted) || (fallback?.contains(isWanted) ?? false)
-        case .array(let elements): elements.contains { $0.contains(isWanted) }
-        case .object(let members): members.contains { $0.value.contains(isWanted) }
-        case .call(_, let arguments): arguments.contains { $0.contains(isWanted) }
-        case .time(let from, let plus): from.contains(isWanted) || (plus?.contains(isWanted) ?? false)
-        case .either(let guardian, let one, let other):
-            guardian.operands.contains { $0.contains(isWanted) } || one.contains(isWanted) || other.contains(isWanted)
+        case .from(let path, nil): path.built.flatMap(\.neededPaths) + [path]
+        // The guard says which of the values is needed.
+        case .either(let guardian, _, _): guardian.operands.flatMap(\.neededPaths)
+        default: parts.flatMap(\.neededPaths)
         }
+    }
+
+    /// Whether a path in it, or in a guard in it, satisfies the condition.
+    package func contains(_ isWanted: (DataPath) -> Bool) -> Bool {
+        if case .from(let path, _) = self, isWanted(path) { return true }
+        return parts.contains { $0.contains(isWanted) }
+    }
+
+    /// The path that a person would change: the value's own, or the first one that it is computed from.
+    var path: DataPath? {
+        if case .from(let path, _) = self { return path }
+        return parts.lazy.compactMap(\.path).first
     }
 }
 
 extension Guard {
+    /// The guards that it consists of, those in named guards not.
+    package var parts: [Guard] {
+        switch self {
+        case .all(let parts), .any(let parts): parts
+        case .not(let part): [part]
+        case .shape, .named, .compare, .isTrue, .has: []
+        }
+    }
+
     /// The values that it compares or looks at, those in its parts included, those in named guards and in schemas not.
     package var operands: [ValueTemplate] {
         switch self {
-        case .shape, .named: []
-        case .all(let parts), .any(let parts): parts.flatMap(\.operands)
-        case .not(let part): part.operands
         case .compare(let left, _, let right): [left, right]
         case .isTrue(let path), .has(let path): [.from(path, default: nil)]
+        default: parts.flatMap(\.operands)
         }
     }
 }
@@ -149,8 +162,9 @@ public struct DataPath: Sendable, Equatable {
         DataPath(text + tokens.map { "/" + JSONPointer.escape($0) }.joined())
     }
 
-    func contains(_ isWanted: (DataPath) -> Bool) -> Bool {
-        isWanted(self) || built.contains { $0.contains(isWanted) }
+    /// Whether one is the other, or a part of it.
+    func overlaps(_ other: DataPath) -> Bool {
+        root == other.root && zip(pointer.tokens, other.pointer.tokens).allSatisfy { $0 == $1 }
     }
 
     public static func == (one: DataPath, other: DataPath) -> Bool {

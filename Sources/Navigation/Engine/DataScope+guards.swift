@@ -14,9 +14,7 @@ enum Verdict {
 extension DataScope {
     func test(_ guardian: Guard) -> Verdict {
         switch guardian {
-        case .shape(let subject, let rule):
-            guard let document = document(of: subject) else { return isUnknown(subject) ? .unknown : .fails }
-            return services.accepts(document, by: rule) ? .holds : .fails
+        case .shape(let path, let rule): return test(path) { services.accepts($0, by: rule) }
         case .all(let parts):
             var verdict = Verdict.holds
             for part in parts {
@@ -86,16 +84,24 @@ extension DataScope {
         }
     }
 
+    /// Whether a transition may be taken, as far as its conditions say. With ``reasons(against:)-(Transition)`` the
+    /// one place that knows which conditions a transition can have.
+    func test(_ transition: Transition) -> Verdict { transition.guard.map { test($0) } ?? .holds }
+
+    /// Why a transition may not be taken.
+    func reasons(against transition: Transition) -> [JSONViolation] {
+        transition.guard.map { reasons(against: $0) } ?? []
+    }
+
     /// The first transition whose guard holds.
     ///
     /// - Throws: ``JourneyRefusal/guardNotMet(_:)`` when a guard before it is undecided: that does not mean no.
     func first(of transitions: [Transition]) throws(JourneyRefusal) -> Transition? {
         for transition in transitions {
-            guard let guardian = transition.guard else { return transition }
-            switch test(guardian) {
+            switch test(transition) {
             case .holds: return transition
             case .fails, .unknown: continue
-            case .undecided: throw .guardNotMet(reasons(against: guardian))
+            case .undecided: throw .guardNotMet(reasons(against: transition))
             }
         }
         return nil
@@ -107,18 +113,6 @@ extension DataScope {
             let reasons = reasons(against: guardian)
             return reasons.isEmpty ? [JSONViolation(pointer: "", detail: "is not known yet")] : reasons
         }
-    }
-
-    func document(of subject: Guard.Subject) -> JSONDocument? {
-        switch subject {
-        case .service(let name): return document(of: name)
-        case .event: if case .data(let data) = event { return data } else { return nil }
-        case .input: return input
-        }
-    }
-
-    func isUnknown(_ subject: Guard.Subject) -> Bool {
-        if subject == .event, case .unknown = event { true } else { false }
     }
 }
 

@@ -5,12 +5,9 @@ extension DataScope {
     /// Empty for a guard that holds, and for one that depends on an event that has not come.
     func reasons(against guardian: Guard) -> [JSONViolation] {
         switch guardian {
-        case .shape(let subject, let rule):
-            let root = "/" + JSONPointer.escape(subject.root)
-            guard let document = document(of: subject) else {
-                return isUnknown(subject) ? [] : [JSONViolation(pointer: root, detail: "is not there")]
-            }
-            return rule.violations(in: document).within(root)
+        case .shape(let path, let rule):
+            guard let document = present(at: path) else { return reasons(at: path, "is not there") }
+            return rule.violations(in: document).within(path.text)
         case .all(let parts):
             return parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { reasons(against: $0) }
         case .any(let parts): return parts.flatMap { reasons(against: $0) }
@@ -34,15 +31,14 @@ extension DataScope {
     /// Why a `not` does not hold: its guard does. Changing any one of these mends it; for an `any` inside, all of them.
     func denials(of guardian: Guard) -> [JSONViolation] {
         switch guardian {
-        case .shape(let subject, let rule):
-            return Self.denials(
-                of: rule.document, at: "/" + JSONPointer.escape(subject.root), in: document(of: subject))
+        case .shape(let path, let rule):
+            return Self.denials(of: rule.document, at: path.text, in: present(at: path))
         case .all(let parts): return parts.flatMap { denials(of: $0) }
         case .any(let parts):
             return parts.filter { test($0) == .holds }.flatMap { denials(of: $0) }
         case .not(let part): return reasons(against: part)
         case .named(let place): return denials(of: flow.guards[place].guard)
-        case .compare(let left, let sign, let right): return [Self.reason(left, sign.opposite, right)]
+        case .compare(let left, let sign, let right): return [Self.reason(left, sign.forms.opposite, right)]
         case .isTrue(let path): return reasons(at: path, "must not be true")
         case .has(let path): return reasons(at: path, "must not be there")
         }
@@ -99,9 +95,11 @@ extension DataScope {
         _ left: ValueTemplate, _ sign: Comparison, _ right: ValueTemplate
     ) -> JSONViolation {
         if let path = left.path {
-            JSONViolation(pointer: path.text, detail: "\(subject(left))must be \(sign.phrase) \(shown(right))")
+            JSONViolation(pointer: path.text, detail: "\(subject(left))must be \(sign.forms.phrase) \(shown(right))")
         } else if let path = right.path {
-            JSONViolation(pointer: path.text, detail: "\(subject(right))must be \(sign.turned.phrase) \(shown(left))")
+            JSONViolation(
+                pointer: path.text,
+                detail: "\(subject(right))must be \(sign.forms.turned.forms.phrase) \(shown(left))")
         } else {
             JSONViolation(pointer: "", detail: "never holds")
         }
@@ -116,21 +114,6 @@ extension DataScope {
         case .literal(let value): value.description
         case .from(let path, _): "the value at \(path.text)"
         default: template.path.map { "the value computed from \($0.text)" } ?? "the computed value"
-        }
-    }
-}
-
-extension ValueTemplate {
-    /// The path that a person would change: the value's own, or the first one that it is computed from.
-    var path: DataPath? {
-        switch self {
-        case .literal: nil
-        case .from(let path, _): path
-        case .array(let parts), .call(_, let parts): parts.lazy.compactMap(\.path).first
-        case .object(let members): members.lazy.compactMap(\.value.path).first
-        case .time(let from, let plus): from.path ?? plus?.path
-        case .either(let guardian, let one, let other):
-            one.path ?? other.path ?? guardian.operands.lazy.compactMap(\.path).first
         }
     }
 }
@@ -151,37 +134,15 @@ extension [JSONViolation] {
 }
 
 extension Comparison {
-    fileprivate var phrase: String {
+    /// The comparison in words; with its sides exchanged; the one that holds exactly when this one does not.
+    fileprivate var forms: (phrase: String, turned: Comparison, opposite: Comparison) {
         switch self {
-        case .equal: "equal to"
-        case .notEqual: "other than"
-        case .less: "less than"
-        case .lessOrEqual: "at most"
-        case .greater: "more than"
-        case .greaterOrEqual: "at least"
-        }
-    }
-
-    /// The comparison with its sides exchanged.
-    fileprivate var turned: Comparison {
-        switch self {
-        case .equal, .notEqual: self
-        case .less: .greater
-        case .lessOrEqual: .greaterOrEqual
-        case .greater: .less
-        case .greaterOrEqual: .lessOrEqual
-        }
-    }
-
-    /// The comparison that holds exactly when this one does not.
-    fileprivate var opposite: Comparison {
-        switch self {
-        case .equal: .notEqual
-        case .notEqual: .equal
-        case .less: .greaterOrEqual
-        case .lessOrEqual: .greater
-        case .greater: .lessOrEqual
-        case .greaterOrEqual: .less
+        case .equal: ("equal to", .equal, .notEqual)
+        case .notEqual: ("other than", .notEqual, .equal)
+        case .less: ("less than", .greater, .greaterOrEqual)
+        case .lessOrEqual: ("at most", .greaterOrEqual, .greater)
+        case .greater: ("more than", .less, .lessOrEqual)
+        case .greaterOrEqual: ("at least", .lessOrEqual, .less)
         }
     }
 }

@@ -6,6 +6,13 @@ enum ValueFailure: Error {
     case unknown
     /// Something is missing, or is not what a function takes. The pointer is that of the path.
     case undecided(JSONViolation)
+
+    var refusal: JourneyRefusal {
+        switch self {
+        case .undecided(let reason): .actionFailed(reason)
+        case .unknown: .actionFailed(JSONViolation(pointer: "/event", detail: "is needed here"))
+        }
+    }
 }
 
 /// The values of templates. Every function has a result or a reason why not; none can run for long, because a template

@@ -54,8 +54,9 @@ struct DataScope {
         case .frame: whole = frame
         case .now: whole = JSONDocument(Timestamp(millisecondsSince1970: now).description)
         }
-        guard let value = whole?.value(at: path.pointer) else { return .missing }
-        return .value(value)
+        guard let whole else { return .missing }
+        if path.pointer.tokens.isEmpty { return .value(whole) }
+        return whole.value(at: path.pointer).map { .value($0) } ?? .missing
     }
 
     /// The value that a template makes.
@@ -66,16 +67,7 @@ struct DataScope {
         do {
             return try evaluate(template)
         } catch {
-            switch error {
-            case .undecided(let reason): throw .actionFailed(reason)
-            case .unknown: throw .actionFailed(JSONViolation(pointer: "/event", detail: "is needed here"))
-            }
+            throw error.refusal
         }
-    }
-}
-
-extension JourneyRefusal {
-    static func missingValue(at path: DataPath) -> JourneyRefusal {
-        .actionFailed(.noValue(at: path))
     }
 }

@@ -24,8 +24,9 @@ extension FlowEngine {
         services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
         let renewal = renewal(of: journey)
-        var run = StepRun(self, journey, services, now: now, event: .data(data ?? .emptyObject))
-        run.isFromBackend = isFromBackend
+        var run = StepRun(
+            self, journey, services, now: now, event: .data(data ?? .emptyObject),
+            of: isFromBackend ? .backend : .client)
         if try !run.open(renewal) { try run.react(to: event) }
         return try run.finish()
     }
@@ -36,7 +37,7 @@ extension FlowEngine {
     ///   - isFromBackend: whether the events that `backend` names are accepted, too.
     ///   - memory: the verdicts of guards on the same documents: see ``Step/memory``.
     ///   - shift: is added to the times in the view; milliseconds.
-    /// - Returns: the step, without its trace; no view when the step changes services, because the caller applies these
+    /// - Returns: the step, without what it took; no view when the step changes services, because the caller applies these
     ///   first.
     package func sendAndShow(
         _ event: String, data: JSONDocument?, to journey: consuming Journey, isFromBackend: Bool = false,
@@ -44,14 +45,14 @@ extension FlowEngine {
     ) throws(JourneyRefusal) -> (step: Step, text: ViewText?) {
         let renewal = renewal(of: journey)
         var run = StepRun(
-            self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
-        run.isFromBackend = isFromBackend
+            self, journey, services, now: now, event: .data(data ?? .emptyObject),
+            of: isFromBackend ? .backend : .client, knowing: memory)
         run.isTraced = catalog.recorder != nil
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
-        guard run.services.changes.isEmpty, run.services.ownedChanges.isEmpty else { return (run.step(), nil) }
+        guard !run.services.isChanged else { return (run.step(), nil) }
         run.event = .unknown
-        run.isFromBackend = false
+        run.purpose = .event(.client)
         let text = try run.view(timesMovedBy: shift)
         return (run.step(), text)
     }
@@ -78,10 +79,9 @@ extension FlowEngine {
         var run = StepRun(self, journey, services, now: now)
         do throws(JourneyRefusal) {
             try run.giveUp()
-            run.record(.abandoned)
             return try run.finish()
         } catch {
-            return Step(journey: run.journey, changes: [], trace: [.abandoned])
+            return Step(journey: run.journey, changes: [])
         }
     }
 
@@ -115,16 +115,9 @@ extension FlowEngine {
         var isMigrated = false
         var run = StepRun(self, journey, services, now: now)
         if beforeEvent || !isLoaded(journey) {
-            switch renewal(of: journey) {
-            case .none: break
-            case .orphaned(let flow, let version): throw .orphaned(flow: flow, version: version)
-            case .migrate(let moves):
-                try run.migrate(moves)
-                isMigrated = true
-            case .restart(let definition):
-                try run.startOver(definition)
-                return try run.finish()
-            }
+            let renewal = renewal(of: journey)
+            if try run.renew(renewal) { return try run.finish() }
+            if case .migrate = renewal { isMigrated = true }
         }
         let start = run
         let mark = run.services.mark
@@ -203,8 +196,7 @@ extension StepRun {
             Coordinator(
                 id: 0, flow: flow.id, version: flow.version, parent: nil, startedBy: nil, input: input, startedAt: now)
         ]
-        engine.catalog.tellPlaces(to: &journey)
-        record(.started(flow: flow.id, version: flow.version))
+        forgetFlow(of: nil)
         try run(flow.entry, of: 0)
         let isDirected = try go(.push, to: flow.initial, of: 0)
         try settle(isDirected: isDirected)
@@ -213,12 +205,12 @@ extension StepRun {
     /// Releases everything; actions that fail are skipped.
     fileprivate mutating func giveUp() throws(JourneyRefusal) {
         guard journey.isActive else { return }
-        isLenient = true
+        purpose = .release(isClosing: false)
         try leaveScreen()
         try releaseAll()
         journey.status = .finished
         journey.outcome = ChildFlow.abandoned
-        isLenient = false
+        purpose = .event(.client)
     }
 
     /// Starts a new version from its initial state, with the input of the journey. No `exit` of the old version runs,
@@ -229,10 +221,8 @@ extension StepRun {
             throw .inputInvalid(flow: flow.id, rule.violations(in: input))
         }
         hasLeft = true
-        record(.migrated(flow: flow.id, from: journey.version, to: flow.version))
         event = .none
         services.dispose { $0.coordinator != 0 || !flow.ownership.services.contains($0.name) }
         try begin(flow, input: input)
-
     }
 }

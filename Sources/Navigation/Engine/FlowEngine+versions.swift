@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// What a step must do first because of the versions that a journey runs on.
 enum Renewal {
     case none
@@ -18,31 +20,24 @@ struct VersionMove {
 extension FlowEngine {
     /// Whether every version that the journey runs on is loaded and has the top screen.
     func isLoaded(_ journey: Journey) -> Bool {
-        for place in journey.coordinators.indices {
+        journey.coordinators.indices.allSatisfy { place in
             guard let flow = catalog.flow(of: journey.coordinators, at: place) else { return false }
-            if let top = journey.frames.last, top.coordinator == journey.coordinators[place].id,
-                flow.screen(of: top) == nil
-            {
-                return false
-            }
+            guard let top = journey.frames.last, top.coordinator == journey.coordinators[place].id else { return true }
+            return flow.screen(of: top) != nil
         }
-        return true
     }
 
     /// What newer versions of the flows ask of the journey, and what versions that are gone make necessary.
     func renewal(of journey: Journey) -> Renewal {
         var moves: [VersionMove] = []
         for place in journey.coordinators.indices {
-            // The usual case: the newest version.
-            if let flow = catalog.newestFlow(of: journey.coordinators, at: place), stands(journey, place, on: flow) {
-                continue
-            }
-            let coordinator = journey.coordinators[place]
-            let versions = catalog.versions(of: coordinator.flow)
-            guard let newest = versions.last else { return orphan(coordinator, newest: nil) }
-            let own = versions.last { $0.version == coordinator.version }
+            let versions = catalog.versions(of: journey.coordinators[place].flow)
+            let own = versions.last { $0.version == journey.coordinators[place].version }
             let isThere = own.map { stands(journey, place, on: $0) } ?? false
-            if newest.version == coordinator.version, isThere { continue }
+            // The usual case: the newest version.
+            if isThere, own === versions.last { continue }
+            let coordinator = journey.coordinators[place]
+            guard let newest = versions.last else { return orphan(coordinator) }
             if newest.version > coordinator.version, !isHeld(coordinator, in: journey) {
                 switch newest.inFlight {
                 case .pin: break
@@ -57,7 +52,7 @@ extension FlowEngine {
                     }
                 }
             }
-            guard isThere else { return orphan(coordinator, newest: versions.last, in: journey) }
+            guard isThere else { return orphan(coordinator, in: journey) }
         }
         return moves.isEmpty ? .none : .migrate(moves)
     }
@@ -105,11 +100,9 @@ extension FlowEngine {
 
     /// Whether an event must say what its sender saw.
     package func isFirstWrite(_ journey: Journey) -> Bool {
-        for place in journey.coordinators.indices
-        where catalog.flow(of: journey.coordinators, at: place)?.ownership.isFirstWrite ?? false {
-            return true
+        journey.coordinators.indices.contains { place in
+            catalog.flow(of: journey.coordinators, at: place)?.ownership.isFirstWrite ?? false
         }
-        return false
     }
 
     /// Whether the journey goes on when its user signs out.
@@ -117,23 +110,23 @@ extension FlowEngine {
         catalog.flow(journey.flow, version: journey.version)?.ownership.isBoundToSession ?? false
     }
 
-    /// Why an imported journey cannot continue here; nil when it can. Migrations, and the policy for a version that is
-    /// gone, are applied at its next step, as for any other journey.
-    package func flaw(of journey: Journey) -> JourneyFlaw? {
+    /// Why an imported journey cannot continue here, with a pointer into its document; nil when it can. Migrations, and
+    /// the policy for a version that is gone, are applied at its next step, as for any other journey.
+    package func flaw(of journey: Journey) -> JSONViolation? {
         if let flaw = journey.flaw { return flaw }
         let renewal = renewal(of: journey)
         if case .none = renewal, (journey.task != nil) != isOnTask(journey) {
-            return JourneyFlaw(
+            return JSONViolation(
                 pointer: "/task", detail: "must be there where the top screen is that of a task, and only there")
         }
         guard case .orphaned(let flow, let version) = renewal else { return nil }
         let place = journey.coordinators.firstIndex { $0.flow == flow && $0.version == version }
-        return JourneyFlaw(
+        return JSONViolation(
             pointer: place.map { "/who/\($0)" } ?? "",
             detail: "needs version \(version) of flow '\(flow)', and what it stands on is not loaded")
     }
 
-    private func orphan(_ coordinator: Coordinator, newest: FlowDefinition?, in journey: Journey? = nil) -> Renewal {
+    private func orphan(_ coordinator: Coordinator, in journey: Journey? = nil) -> Renewal {
         if orphans == .restart, let root = journey?.coordinators.first, let newest = catalog.flow(root.flow) {
             return .restart(newest)
         }
@@ -197,8 +190,8 @@ extension StepRun {
             guard let newest = move.hops.last?.flow,
                 let place = journey.coordinators.place(of: move.coordinator)
             else { continue }
-            let old = journey.coordinators[place].version
             journey.coordinators[place].version = newest.version
+            forgetFlow(of: move.coordinator)
             if move.coordinator == journey.coordinators[0].id { journey.version = newest.version }
             let names = journey.frames.map(\.state)
             for frame in journey.frames.indices where journey.frames[frame].coordinator == move.coordinator {
@@ -209,8 +202,8 @@ extension StepRun {
                 journey.coordinators[child].startedBy = journey.coordinators[child].startedBy.map(move.state)
             }
             joinFrames(of: move.coordinator, formerly: names)
-            renameScreen()
-            record(.migrated(flow: newest.id, from: old, to: newest.version))
+            // The screen has another name, and is neither left nor entered.
+            before = journey.frames.last
             for hop in move.hops { try patch(by: hop.migration, to: hop.flow, of: move.coordinator) }
             services.dispose {
                 $0.coordinator == move.coordinator && !newest.ownership.services.contains($0.name)
@@ -223,10 +216,10 @@ extension StepRun {
         by migration: Migration, to flow: FlowDefinition, of coordinator: Int
     ) throws(JourneyRefusal) {
         guard !migration.patch.isEmpty else { return }
-        let owners = try owners(of: coordinator)
+        let owners = owners(of: coordinator)
         let patch = ServicePatch(flow: flow.id, version: flow.version)
         func isOfSession(_ action: Action) -> Bool { owners.owner(of: action.service) == ServiceOwners.session }
-        if patches.contains(patch) || services.isPatched(patch) {
+        if patches.contains(patch) || services.source.isPatched(patch) {
             return try run(migration.patch.filter { !isOfSession($0) }, of: coordinator)
         }
         if migration.patch.contains(where: isOfSession) { patches.append(patch) }

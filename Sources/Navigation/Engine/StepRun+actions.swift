@@ -55,10 +55,7 @@ extension DataScope {
         do {
             return try resolved(path)
         } catch {
-            switch error {
-            case .undecided(let reason): throw .actionFailed(reason)
-            case .unknown: throw .actionFailed(JSONViolation(pointer: "/event", detail: "is needed here"))
-            }
+            throw error.refusal
         }
     }
 
@@ -78,7 +75,7 @@ extension DataScope {
         if let template = operation.value { value = try self.value(of: template) }
         if let from = operation.from {
             // From another service: the value is read there, and a move removes it there.
-            guard case .value(let found) = find(from) else { throw .missingValue(at: from) }
+            guard case .value(let found) = find(from) else { throw .actionFailed(.noValue(at: from)) }
             value = found
             if operation.kind == .move { try remove(from) }
         }
@@ -130,5 +127,119 @@ extension DataScope {
 
     private static func noService(_ service: String) -> JourneyRefusal {
         .actionFailed(JSONViolation(pointer: "/" + JSONPointer.escape(service), detail: "is not a service"))
+    }
+}
+
+/// Commands that actions call.
+extension DataScope {
+    /// Runs a command and makes its changes, as if actions had made them.
+    ///
+    /// - Returns: the output.
+    func call(
+        _ command: String, of service: String, with template: ValueTemplate?
+    ) throws(JourneyRefusal) -> JSONDocument? {
+        var input: JSONDocument?
+        if let template { input = try value(of: template) }
+        let called: CommandResult
+        do {
+            called = try services.call(command, of: service, with: input, seenBy: owners)
+        } catch {
+            throw .guardNotMet(
+                error.violations.map { violation in
+                    let tokens = JSONPointer(parsing: violation.pointer)?.tokens ?? []
+                    let place = template.flatMap { origin(of: tokens[...], in: $0) }
+                    return JSONViolation(
+                        pointer: place ?? "/" + JSONPointer.escape(service), detail: violation.detail)
+                })
+        }
+        for change in called.changes {
+            switch change.effect {
+            case .written(let document): write(document, to: change.service)
+            case .cleared, .removed: try renew(change.service, change.effect)
+            }
+        }
+        return called.output
+    }
+
+    /// The path of the data that a part of a value was made from; nil for a constant. A client finds there what it has
+    /// sent.
+    private func origin(of tokens: ArraySlice<String>, in template: ValueTemplate) -> String? {
+        switch template {
+        case .object(let members):
+            guard let name = tokens.first else { return nil }
+            return members.first { $0.name == name }.flatMap { origin(of: tokens.dropFirst(), in: $0.value) }
+        case .array(let elements):
+            guard let index = tokens.first.flatMap({ Int($0) }), elements.indices.contains(index) else { return nil }
+            return origin(of: tokens.dropFirst(), in: elements[index])
+        case .from(let path, _): return resolvedText(of: path) + JSONPointer(Array(tokens)).description
+        case .literal, .call, .time, .either: return template.path.map(resolvedText)
+        }
+    }
+}
+
+/// Sets values back whose keys have changed: the `invalidates` of the flows.
+extension StepRun {
+    /// The values that others depend on, before actions run.
+    struct Keys {
+        fileprivate let values: [(coordinator: Int, rule: Invalidation, value: JSONDocument?)]
+    }
+
+    /// Nil when no flow of the journey says that values depend on others.
+    mutating func keys() throws(JourneyRefusal) -> Keys? {
+        var values: [(coordinator: Int, rule: Invalidation, value: JSONDocument?)] = []
+        for place in journey.coordinators.indices {
+            let coordinator = journey.coordinators[place].id
+            guard let flow = try? flow(of: coordinator), !flow.invalidates.isEmpty else { continue }
+            let scope = try scope(of: coordinator)
+            for rule in flow.invalidates { values.append((coordinator, rule, scope.present(at: rule.key))) }
+        }
+        return values.isEmpty ? nil : Keys(values: values)
+    }
+
+    /// Sets back what depends on the keys that have changed, and what depends on that in turn.
+    mutating func invalidate(since keys: Keys) throws(JourneyRefusal) {
+        var values = keys.values
+        // Each round sets at least one more value back; a value that is set back twice does not change.
+        for _ in 0...values.count {
+            var isChanged = false
+            for place in values.indices {
+                let (coordinator, rule, before) = values[place]
+                // A flow that has ended has no say any more.
+                guard journey.coordinators.place(of: coordinator) != nil else { continue }
+                let scope = try scope(of: coordinator)
+                let now = scope.present(at: rule.key)
+                guard now != before else { continue }
+                values[place].value = now
+                isChanged = true
+                for path in rule.dependents { try scope.setBack(path) }
+            }
+            guard isChanged else { return }
+        }
+    }
+}
+
+extension DataScope {
+    /// The value at a path; nil when there is none.
+    func present(at path: DataPath) -> JSONDocument? {
+        if case .value(let value) = find(path) { value } else { nil }
+    }
+
+    /// Whether there is a value other than null at each of the paths.
+    func isAnswered(_ answers: [DataPath]) -> Bool {
+        answers.allSatisfy { path in present(at: path).map { !$0.isNull } ?? false }
+    }
+
+    /// Gives a value of a service its default.
+    fileprivate func setBack(_ path: DataPath) throws(JourneyRefusal) {
+        guard let service = path.service, let usual = services.source.defaultDocument(of: service) else { return }
+        let value = usual.value(at: path.pointer)
+        guard present(at: path) != value, let document = document(of: service) else { return }
+        if path.pointer.tokens.isEmpty { return write(usual, to: service) }
+        let pointer = path.pointer.description
+        let patch =
+            value.map { PatchOperation.patch(.add, pointer, value: $0) } ?? PatchOperation.patch(.remove, pointer)
+        // Without the object around it, the value is not there either.
+        guard let patched = try? document.applying(patch) else { return }
+        write(patched, to: service)
     }
 }

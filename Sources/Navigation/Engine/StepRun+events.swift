@@ -8,19 +8,17 @@ package struct Reaction {
     /// The schema of the event's data: the screen's, else that of the flow of the rule.
     package let shape: ShapeRule?
     /// The rules for the event's data, found in the same order, and the coordinator in whose flow they are.
-    var rules: [FormRule] = []
-    var rulesOf = 0
+    let rules: [FormRule]
+    let rulesOf: Int
 
-    /// With the rules of the screen, else those of the flow of the rule. Nearly no flow has any.
-    fileprivate func finding(_ screen: Screen, of own: Int, else flow: FlowDefinition) -> Reaction {
-        if screen.forms.isEmpty, flow.forms.isEmpty { return self }
-        var reaction = self
-        if let form = screen.forms.first(where: { $0.event == rule.event }) {
-            (reaction.rules, reaction.rulesOf) = (form.rules, own)
-        } else if let form = flow.forms.first(where: { $0.event == rule.event }) {
-            (reaction.rules, reaction.rulesOf) = (form.rules, coordinator)
-        }
-        return reaction
+    /// - Parameter own: the coordinator of the screen.
+    init(_ rule: EventRule, of coordinator: Int, in flow: FlowDefinition, on screen: Screen, of own: Int) {
+        self.rule = rule
+        self.coordinator = coordinator
+        shape = screen.accepts[rule.event] ?? flow.accepts[rule.event]
+        let form = screen.forms[rule.event]
+        rules = form ?? flow.forms[rule.event] ?? []
+        rulesOf = form == nil ? coordinator : own
     }
 }
 
@@ -30,17 +28,10 @@ extension Screen {
     /// - Parameter flows: the screen's own flow, the flow that started it, and so on, with their coordinators.
     func reactions(in flows: [(coordinator: Int, flow: FlowDefinition)]) -> [Reaction] {
         guard let own = flows.first else { return [] }
-        var reactions = events.map { rule in
-            Reaction(
-                rule: rule, coordinator: own.coordinator, shape: shape(of: rule.event) ?? own.flow.shape(of: rule.event)
-            )
-        }
+        var reactions = events.map { Reaction($0, of: own.coordinator, in: own.flow, on: self, of: own.coordinator) }
         for (coordinator, flow) in flows {
             for rule in flow.events where !reactions.contains(where: { $0.rule.event == rule.event }) {
-                reactions.append(
-                    Reaction(
-                        rule: rule, coordinator: coordinator, shape: shape(of: rule.event) ?? flow.shape(of: rule.event)
-                    ))
+                reactions.append(Reaction(rule, of: coordinator, in: flow, on: self, of: own.coordinator))
             }
         }
         return reactions
@@ -60,8 +51,7 @@ extension StepRun {
         try checkData(for: reaction)
         guard let transition = try choose(reaction.rule.transitions, of: reaction.coordinator) else {
             let scope = try scope(of: reaction.coordinator)
-            throw .guardNotMet(
-                reaction.rule.transitions.compactMap(\.guard).flatMap { scope.reasons(against: $0) })
+            throw .guardNotMet(reaction.rule.transitions.flatMap { scope.reasons(against: $0) })
         }
         try take(transition, of: reaction.coordinator)
     }
@@ -108,9 +98,7 @@ extension StepRun {
         while let coordinator = next {
             let flow = try flow(of: coordinator)
             if let rule = rule ?? flow.rule(for: event) {
-                return Reaction(
-                    rule: rule, coordinator: coordinator, shape: screen.shape(of: event) ?? flow.shape(of: event)
-                ).finding(screen, of: top.coordinator, else: flow)
+                return Reaction(rule, of: coordinator, in: flow, on: screen, of: top.coordinator)
             }
             rule = nil
             next = journey.coordinator(coordinator)?.parent
@@ -140,11 +128,11 @@ extension StepRun {
         var obstacles: [JSONViolation] = []
         for transition in reaction.rule.transitions {
             var verdict = Verdict.holds
-            if let guardian = transition.guard {
+            if !transition.isUnconditional {
                 let scope = try scope(of: reaction.coordinator)
-                verdict = scope.test(guardian)
+                verdict = scope.test(transition)
                 if verdict == .fails || verdict == .undecided {
-                    obstacles += scope.reasons(against: guardian)
+                    obstacles += scope.reasons(against: transition)
                     if verdict == .undecided { break }
                     continue
                 }
@@ -162,23 +150,22 @@ extension StepRun {
         to transition: Transition, of coordinator: Int
     ) throws(JourneyRefusal) -> [JSONViolation] {
         let flow = try flow(of: coordinator)
-        let screen = transition.target.flatMap { flow.screens[$0] }
-        if let verb = transition.nav {
-            let target = screen == nil ? nil : transition.target.map { frame(of: $0, in: flow, coordinator) }
-            if case .failure(let obstacle) = try move(by: verb, to: target) { return [obstacle.violation] }
+        var target: Frame?
+        if let state = transition.target, flow.states[state].screen != nil {
+            target = Frame(of: state, in: flow, coordinator)
         }
-        guard let screen, transition.actions.isEmpty, transition.nav != .resume, let top = journey.frames.last,
+        if let verb = transition.nav, case .failure(let obstacle) = try move(by: verb, to: target) {
+            return [obstacle.violation]
+        }
+        guard var target, transition.actions.isEmpty, transition.nav != .resume, let top = journey.frames.last,
             try self.screen(of: top).screen.exit.isEmpty
         else { return [] }
-        var params: JSONDocument?
-        if transition.params != nil {
-            do throws(JourneyRefusal) {
-                params = try self.params(of: transition, coordinator)
-            } catch {
-                // They depend on the data of the event.
-                return []
-            }
+        do throws(JourneyRefusal) {
+            target.params = try params(of: transition, coordinator)
+        } catch {
+            // They depend on the data of the event.
+            return []
         }
-        return try obstacles(to: screen, of: coordinator, with: params)
+        return try obstacles(to: target)
     }
 }

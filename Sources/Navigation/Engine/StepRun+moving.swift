@@ -4,7 +4,7 @@ import JSONDocument
 extension StepRun {
     /// The first transition whose guard holds. See ``DataScope/first(of:)``.
     mutating func choose(_ transitions: [Transition], of coordinator: Int) throws(JourneyRefusal) -> Transition? {
-        guard transitions.contains(where: { $0.guard != nil }) else { return transitions.first }
+        guard let first = transitions.first, !first.isUnconditional else { return transitions.first }
         return try scope(of: coordinator).first(of: transitions)
     }
 
@@ -36,10 +36,11 @@ extension StepRun {
 
     /// Runs the actions of a transition; the caller does the move.
     mutating func perform(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
-        if isLink, !transition.isOpenToLinks { throw .guardNotMet([.damage]) }
-        if isTraced, let running = journey.coordinator(coordinator) {
-            record(.taken(flow: running.flow, version: running.version, transition: transition.place))
+        switch purpose {
+        case .link, .resume: if !transition.isOpenToLinks { throw .guardNotMet([.damage]) }
+        case .event, .release: break
         }
+        note(transition, of: coordinator)
         try run(transition.actions, of: coordinator)
     }
 
@@ -69,8 +70,7 @@ extension StepRun {
             let flow = try flow(of: coordinator)
             switch flow.states[state].kind {
             case .screen:
-                var frame = frame(of: state, in: flow, coordinator)
-                frame.params = params
+                let frame = Frame(of: state, in: flow, coordinator, with: params)
                 if verb == .resume, !isResuming {
                     try resume(to: frame)
                 } else {
@@ -78,8 +78,7 @@ extension StepRun {
                 }
                 return true
             case .task(let task):
-                let frame = frame(of: state, in: flow, coordinator)
-                try begin(task, on: frame, by: verb, of: coordinator)
+                try begin(task, on: Frame(of: state, in: flow, coordinator), by: verb, of: coordinator)
                 return true
             case .choice(let branches):
                 guard let taken = try choose(branches, of: coordinator) else {
@@ -102,13 +101,6 @@ extension StepRun {
         }
         let flow = try flow(of: coordinator)
         throw .endless(flow: flow.id, state: target.map { flow.states[$0].id } ?? "")
-    }
-
-    /// A frame of a screen, not on the stack yet.
-    mutating func frame(of state: Int, in flow: FlowDefinition, _ coordinator: Int) -> Frame {
-        var frame = Frame(coordinator: coordinator, state: flow.states[state].id, presentation: .push)
-        frame.knownPlace = Int32(clamping: state)
-        return frame
     }
 
     /// How a verb would move the stack.
@@ -152,8 +144,6 @@ extension StepRun {
             Coordinator(
                 id: id, flow: flow.id, version: flow.version, parent: parent, startedBy: state, input: input,
                 startedAt: now))
-        engine.catalog.tellPlaces(to: &journey)
-        record(.childStarted(flow: flow.id, by: state))
         try run(flow.entry, of: id)
         return id
     }
@@ -193,7 +183,7 @@ extension StepRun {
             uncover(upTo: landing)
             try settle(isDirected: false)
         case .target(let target):
-            let frame = frame(of: target, in: try flow(of: top.coordinator), top.coordinator)
+            let frame = Frame(of: target, in: try flow(of: top.coordinator), top.coordinator)
             try leaveScreen()
             // The `exit` may have changed what is open.
             if let landing = try landing(on: frame) {

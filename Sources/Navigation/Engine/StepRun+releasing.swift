@@ -3,7 +3,9 @@ import JSONDocument
 /// Ends flows: a coordinator lives exactly as long as it, or a child of it, has a frame or is entering one.
 extension StepRun {
     /// The outcome of flows that lose their last frame.
-    private var leaving: String { isClosing ? ChildFlow.closed : ChildFlow.abandoned }
+    private var leaving: String {
+        if case .release(isClosing: true) = purpose { ChildFlow.closed } else { ChildFlow.abandoned }
+    }
 
     /// Releases the coordinators that lost their last frame, children first, and tells their parents.
     ///
@@ -71,26 +73,24 @@ extension StepRun {
     /// - Returns: the transition, whose move the caller does; nil when there is none.
     private mutating func abandon(_ child: Coordinator) throws(JourneyRefusal) -> Transition? {
         guard let parent = child.parent else { return nil }
-        try release(child.id, outcome: leaving)
+        try release(child.id)
         let told = try transition(of: parent, after: child, outcome: leaving, byFinal: false, output: nil)
         if let told { try perform(told, of: parent) }
         return told
     }
 
     /// Runs the `exit` of a coordinator's flow and removes the coordinator.
-    private mutating func release(_ coordinator: Int, outcome: String?) throws(JourneyRefusal) {
+    private mutating func release(_ coordinator: Int) throws(JourneyRefusal) {
         do {
             try run(try flow(of: coordinator).exit, of: coordinator)
         } catch {
             // Even a flow whose definition is gone can end.
             guard isLenient else { throw error }
         }
-        let flow = journey.coordinator(coordinator)?.flow ?? journey.flow
         services.dispose { $0.coordinator == coordinator }
         journey.coordinators.removeAll { $0.id == coordinator }
+        forgetFlow(of: coordinator)
         losers.removeAll { $0 == coordinator }
-        if let outcome { record(.childFinished(flow: flow, outcome: outcome)) }
-        record(.released(flow: flow))
     }
 
     /// The parent's transition for the end of a child; nil when there is none.
@@ -136,7 +136,7 @@ extension StepRun {
         // When a timeout ends a child, a frame of its parent may be on top of it, and become the first.
         if !journey.frames.isEmpty { journey.frames[0].presentation = .root }
         try releaseChildren(family)
-        try release(coordinator, outcome: outcome)
+        try release(coordinator)
         isUncovered = true
         return try transition(of: parent, after: ending, outcome: outcome, byFinal: byFinal, output: output)
     }
@@ -155,16 +155,14 @@ extension StepRun {
         journey.status = .finished
         journey.outcome = outcome
         journey.output = output
-        record(.finished(outcome: outcome))
     }
 
     /// Ends the journey because its time is over. Actions that fail are skipped.
     mutating func expireJourney() throws(JourneyRefusal) {
-        isLenient = true
+        purpose = .release(isClosing: false)
         try leaveScreen()
         try releaseAll()
         journey.status = .expired
-        record(.expired)
     }
 
     /// Removes the whole stack and releases every coordinator, children first.
@@ -175,7 +173,7 @@ extension StepRun {
         defer { services.dispose { _ in true } }
         guard let root = journey.coordinators.first?.id else { return }
         try releaseChildren(family(of: root))
-        try release(root, outcome: nil)
+        try release(root)
         losers.removeAll()
     }
 }

@@ -15,9 +15,7 @@ extension StepRun {
         guard let passage else { throw .guardNotMet([]) }
         self.event = .none
         try leaveScreen()
-        if isTraced, let running = journey.coordinator(reaction.coordinator) {
-            record(.taken(flow: running.flow, version: running.version, transition: passage.place))
-        }
+        note(passage, of: reaction.coordinator)
         try move(by: passage, of: reaction.coordinator)
     }
 
@@ -25,12 +23,12 @@ extension StepRun {
     /// one of a person who walked there: a screen on the way that is on the stack is gone back to, any other is pushed.
     mutating func resume(to target: Frame) throws(JourneyRefusal) {
         guard let top = journey.frames.last else { return try place(target, by: .push) }
-        let (event, isLink) = (event, isLink)
-        defer { (self.event, self.isLink, isResuming) = (event, isLink, false) }
+        let (event, purpose) = (event, purpose)
+        defer { (self.event, self.purpose) = (event, purpose) }
         let hops = try RouteSearch.wayForward(from: &self, to: target)
         // The screen itself may have been passed on the way to where it was asked for again.
         if let landing = try landing(on: top.withoutParams) { uncover(upTo: landing) }
-        (self.isLink, isResuming) = (true, true)
+        self.purpose = .resume
         for (place, hop) in hops.enumerated() {
             self.event = .data(.emptyObject)
             switch hop.kind {
@@ -72,7 +70,7 @@ extension DataScope {
     /// answers. Nil when there is none, or when it depends on the data of the event.
     func passage(_ transitions: [Transition], _ answers: [DataPath]) -> Transition? {
         for transition in transitions {
-            switch transition.guard.map({ test($0) }) ?? .holds {
+            switch test(transition) {
             case .holds: return transition.gives(answers) ? transition : nil
             case .fails: continue
             case .unknown, .undecided: return nil

@@ -43,7 +43,7 @@ extension StepRun {
     private mutating func urge() throws(JourneyRefusal) -> Urge? {
         guard journey.isActive, let top = journey.frames.last else { return nil }
         let screen = try screen(of: top)
-        var urge = Urge(isClosed: try !isOpen(screen, of: top.coordinator, with: top.params))
+        var urge = Urge(isClosed: try !isOpen(top))
         // What is undecided must not keep the journey on a screen that is closed.
         if urge.isClosed, let otherwise = try? choose(screen.screen.otherwise, of: top.coordinator) {
             urge.transitions.append((otherwise, top.coordinator))
@@ -58,7 +58,7 @@ extension StepRun {
                 let here = flow.place(of: state)
                 let scope = try scope(of: coordinator)
                 for transition in own + flow.always where transition.target.map({ $0 != here }) ?? true {
-                    guard transition.guard.map({ scope.test($0) == .holds }) ?? true else { continue }
+                    guard scope.test(transition) == .holds else { continue }
                     urge.transitions.append((transition, coordinator))
                 }
                 own = []
@@ -81,8 +81,9 @@ extension StepRun {
         }
         guard urge.isClosed else { return false }
         if attempt({ (run: inout StepRun) throws(JourneyRefusal) in try run.closeScreen() }) { return true }
-        isLenient = true
-        defer { isLenient = false }
+        let former = purpose
+        purpose = .release(isClosing: false)
+        defer { purpose = former }
         try leaveScreen()
         try finishJourney(outcome: ChildFlow.closed, output: nil)
         return true
@@ -91,7 +92,7 @@ extension StepRun {
     /// Does all of a move or nothing.
     private mutating func attempt(_ move: (inout StepRun) throws(JourneyRefusal) -> Void) -> Bool {
         var other = self
-        other.isLink = false
+        other.purpose = .event(.client)
         let mark = services.mark
         do throws(JourneyRefusal) {
             try move(&other)
@@ -100,7 +101,7 @@ extension StepRun {
             services.rewind(to: mark)
             return false
         }
-        other.isLink = isLink
+        other.purpose = purpose
         self = other
         return true
     }
@@ -108,8 +109,8 @@ extension StepRun {
     /// Uncovers the nearest frame that can be gone back to and whose `requires` hold. A flow without one ends. Actions
     /// that fail are skipped.
     private mutating func closeScreen() throws(JourneyRefusal) {
-        (isLenient, isClosing) = (true, true)
-        defer { (isLenient, isClosing) = (false, false) }
+        purpose = .release(isClosing: true)
+        defer { purpose = .event(.client) }
         try leaveScreen()
         // A parent that is told may lead to a screen that is closed, too.
         for _ in 0..<FlowEngine.maximumHops {

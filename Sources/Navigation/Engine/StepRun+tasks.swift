@@ -84,7 +84,7 @@ extension StepRun {
         self.output = output
         guard let transition = try choose(transitions, of: top.coordinator) else {
             let scope = try scope(of: top.coordinator)
-            throw .guardNotMet(transitions.compactMap(\.guard).flatMap { scope.reasons(against: $0) })
+            throw .guardNotMet(transitions.flatMap { scope.reasons(against: $0) })
         }
         guard transition.moves else {
             // Back to where the task was started.

@@ -22,21 +22,18 @@ extension StepRun {
     /// Does what timeouts have brought about up to a moment, one after the other, each at the time when it was due.
     mutating func catchUp(to moment: Int64) throws(JourneyRefusal) {
         for _ in 0..<Self.maximumTimeouts {
-            guard journey.isActive, let root = journey.coordinators.first else { return }
-            let end = try flow(of: root.id).timeout.deadline(from: root.startedAt, movedAt: journey.movedAt)
-            var child: (id: Int, at: Int64)?
-            for other in journey.coordinators.dropFirst() {
-                let timeout = try flow(of: other.id).timeout
-                guard let at = timeout.deadline(from: other.startedAt, movedAt: journey.movedAt) else { continue }
-                if at < child?.at ?? .max { child = (other.id, at) }
+            guard journey.isActive else { return }
+            // Of several at one time the outermost counts.
+            var first: (coordinator: Int, at: Int64)?
+            for coordinator in journey.coordinators {
+                let timeout = try flow(of: coordinator.id).timeout
+                guard let at = timeout.deadline(from: coordinator.startedAt, movedAt: journey.movedAt) else { continue }
+                if first.map({ at < $0.at }) ?? true { first = (coordinator.id, at) }
             }
-            let screen = try screenDeadline()
-            guard let first = earlier(earlier(end, child?.at), screen), first <= moment else { return }
-            now = first
-            if end == first {
-                try expireJourney()
-            } else if let child, child.at == first {
-                try expire(child: child.id)
+            guard let due = earlier(first?.at, try screenDeadline()), due <= moment else { return }
+            now = due
+            if let first, first.at == due {
+                try expire(first.coordinator)
             } else {
                 try passScreen()
             }
@@ -52,10 +49,10 @@ extension StepRun {
         return journey.enteredAt.later(by: timeout.after)
     }
 
-    private mutating func expire(child: Int) throws(JourneyRefusal) {
-        guard let parent = journey.coordinator(child)?.parent else { return }
-        if let top = journey.frames.last, family(of: child).contains(top.coordinator) { try leaveScreen() }
-        let told = try end(child, outcome: ChildFlow.expired, byFinal: false, output: nil)
+    private mutating func expire(_ coordinator: Int) throws(JourneyRefusal) {
+        guard let parent = journey.coordinator(coordinator)?.parent else { return try expireJourney() }
+        if let top = journey.frames.last, family(of: coordinator).contains(top.coordinator) { try leaveScreen() }
+        let told = try end(coordinator, outcome: ChildFlow.expired, byFinal: false, output: nil)
         if let told {
             try take(told, of: parent)
         } else {
@@ -66,7 +63,6 @@ extension StepRun {
 
     private mutating func passScreen() throws(JourneyRefusal) {
         guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return }
-        record(.timedOut(state: top.state))
         if journey.task != nil {
             try endTask(outcome: TaskState.timeout, output: .null)
             return try arrive()
@@ -75,7 +71,7 @@ extension StepRun {
         // When the guard does not hold now, it is tested again after the same time.
         journey.enteredAt = now
         let scope = try scope(of: top.coordinator)
-        guard transition.guard.map({ scope.test($0) == .holds }) ?? true else { return }
+        guard scope.test(transition) == .holds else { return }
         try take(transition, of: top.coordinator)
         try arrive()
     }

@@ -10,36 +10,51 @@ struct StepRun {
     var journey: Journey
     /// The time of the step; for what a timeout does, the time when it was due.
     var now: Int64
+    var purpose: Purpose
     var event: DataScope.EventData
     /// The output of the child that has just ended, until the journey reaches the next screen.
     var output: JSONDocument?
-    private(set) var trace: [TraceEvent] = []
-    /// Whether the caller reads the trace.
+    private(set) var taken: [TakenTransition] = []
+    /// Whether the caller wants to know what was taken.
     var isTraced = true
 
     /// Whether the `exit` of the top screen has run, so that a screen must be entered at the end.
     var hasLeft = false
     /// Whether the top frame was on the stack before and has been uncovered.
     var isUncovered = false
+    /// The flows of coordinators, as far as they were looked up.
+    private var flows: [(coordinator: Int, flow: FlowDefinition)] = []
     /// The coordinators that lost a frame.
     var losers: [Int] = []
-    /// Whether a back end sends the event: some events are for them only.
-    var isFromBackend = false
     /// The patches of migrations that have changed the session's services.
     var patches: [ServicePatch] = []
-    /// Whether actions that fail are skipped; see ``FlowEngine/abandon(_:services:now:)``.
-    var isLenient = false
-    /// Whether a link leads the journey: it takes no transition that does damage.
-    var isLink = false
-    /// Whether the journey goes forward to a screen: see ``resume(to:of:)``.
-    var isResuming = false
-    /// Whether frames leave because their `requires` do not hold.
-    var isClosing = false
     /// How often standing rules have moved the journey.
     var automaticMoves = 0
 
+    /// What the step is doing.
+    enum Purpose {
+        /// Follows an event, which some senders may not send, and what it brings about.
+        case event(Actor)
+        /// Follows a link, which takes no transition that does damage.
+        case link
+        /// Follows a link forward to a screen: see ``resume(to:)``.
+        case resume
+        /// Ends flows, because they are given up or, with `isClosing`, because the `requires` of their screens do not
+        /// hold. Actions that fail are skipped.
+        case release(isClosing: Bool)
+    }
+
+    /// Who sends an event.
+    enum Actor {
+        case client, backend
+    }
+
+    var isFromBackend: Bool { if case .event(.backend) = purpose { true } else { false } }
+    var isResuming: Bool { if case .resume = purpose { true } else { false } }
+    var isLenient: Bool { if case .release = purpose { true } else { false } }
+
     /// The top frame when the step began, or when a screen was last entered.
-    private var before: Frame?
+    var before: Frame?
 
     /// Flows within flows within flows: no sensible journey is ten deep.
     static let maximumCoordinators = 256
@@ -52,34 +67,28 @@ extension StepRun {
     // Uses the memberwise initializer: a large value that is made member by member is copied once more.
     init(
         _ engine: FlowEngine, _ journey: consuming Journey, _ services: any ServiceDocuments, now: Int64,
-        event: DataScope.EventData = .none, knowing memory: GuardMemory = GuardMemory()
+        event: DataScope.EventData = .none, of actor: Actor = .client, knowing memory: GuardMemory = GuardMemory()
     ) {
+        // A stored journey may come from another installation, and code that follows parents must not run in a circle.
         // Without coordinators, every use of the journey is refused as orphaned.
-        if !journey.isSound { journey.coordinators = [] }
-        engine.catalog.tellPlaces(to: &journey)
+        if journey.flawOfCoordinators != nil { journey.coordinators = [] }
         let before = journey.frames.last
         self.init(
             engine: engine, services: StepServices(services, knowing: memory, owned: journey.owned, now: now),
-            journey: journey, now: now,
-            event: event, before: before)
+            journey: journey, now: now, purpose: .event(actor), event: event, before: before)
     }
 
-    mutating func record(_ event: TraceEvent) {
-        guard isTraced else { return }
-        trace.append(event)
-        engine.catalog.recorder?(event)
-    }
-
-    private mutating func record(_ change: ServiceChange) {
-        switch change.effect {
-        case .written: record(.serviceChanged(change.service))
-        case .cleared: record(.serviceCleared(change.service))
-        case .removed: record(.serviceRemoved(change.service))
-        }
+    /// Notes that a transition was taken.
+    mutating func note(_ transition: Transition, of coordinator: Int) {
+        guard isTraced, let running = journey.coordinator(coordinator) else { return }
+        let taken = TakenTransition(flow: running.flow, version: running.version, place: transition.place)
+        self.taken.append(taken)
+        engine.catalog.recorder?(taken)
     }
 
     /// The flow that a coordinator runs.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
+        for place in flows.indices where flows[place].coordinator == coordinator { return flows[place].flow }
         guard let place = journey.coordinators.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
@@ -87,7 +96,13 @@ extension StepRun {
             let gone = journey.coordinators[place]
             throw .orphaned(flow: gone.flow, version: gone.version)
         }
+        flows.append((coordinator, flow))
         return flow
+    }
+
+    /// Forgets the flow of a coordinator that ends or goes on with another flow; with nil, of all.
+    mutating func forgetFlow(of coordinator: Int?) {
+        flows.removeAll { coordinator == nil || $0.coordinator == coordinator }
     }
 
     mutating func screen(of frame: Frame) throws(JourneyRefusal) -> PreparedScreen {
@@ -105,23 +120,14 @@ extension StepRun {
     mutating func scope(of coordinator: Int, with params: JSONDocument?) throws(JourneyRefusal) -> DataScope {
         let flow = try flow(of: coordinator)
         let input = journey.coordinators.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
+        let owners = owners(of: coordinator)
         return DataScope(
-            flow: flow, services: services, owners: try owners(of: coordinator), event: event, input: input,
+            flow: flow, services: services, owners: owners, event: event, input: input,
             output: output, frame: params, now: now)
     }
 
-    /// Which services the coordinators own that a coordinator sees: its own ones first.
-    mutating func owners(of coordinator: Int) throws(JourneyRefusal) -> ServiceOwners {
-        var owners = ServiceOwners()
-        guard engine.catalog.ownsServices else { return owners }
-        var next: Int? = coordinator
-        while let id = next, let place = journey.coordinators.place(of: id) {
-            let flow = try flow(of: id)
-            let names = flow.ownership.services
-            if !names.isEmpty { owners.levels.append(.init(coordinator: id, flow: flow.id, names: names)) }
-            next = journey.coordinators[place].parent
-        }
-        return owners
+    mutating func owners(of coordinator: Int) -> ServiceOwners {
+        engine.catalog.owners(of: coordinator, among: journey.coordinators)
     }
 
     /// Ends the step and returns its result.
@@ -133,7 +139,8 @@ extension StepRun {
     /// The step that ``conclude()`` ended.
     consuming func step() -> Step {
         Step(
-            journey: journey, changes: services.changes, trace: trace, patches: patches, memory: services.memory)
+            journey: journey, changes: services.changes, ownedChanges: services.ownedChanges, taken: taken,
+            patches: patches, memory: services.memory)
     }
 
     /// Enters the screen that is on top now, moves on where it may not stay, checks the changed services and sets the
@@ -141,20 +148,20 @@ extension StepRun {
     mutating func conclude() throws(JourneyRefusal) {
         try arrive()
         try stand()
-        let changes = services.changes
-        let ownedChanges = services.ownedChanges
-        if !changes.isEmpty || !ownedChanges.isEmpty, let invalid = services.invalid {
+        if services.isChanged, let invalid = services.invalid {
             throw .serviceInvalid(service: invalid.service, invalid.violations)
         }
-        for change in changes { record(change) }
-        if !ownedChanges.isEmpty {
-            for change in ownedChanges { record(change) }
+        if !services.ownedChanges.isEmpty {
             services.completeOwned()
             journey.owned = services.owned
         }
         journey.step += 1
         if journey.task != nil { numberTask() }
-        engine.catalog.tellPlaces(to: &journey)
+        if let top = journey.frames.indices.last, journey.frames[top].knownPlace < 0 {
+            // So that later steps need not look it up.
+            let place = try flow(of: journey.frames[top].coordinator).place(of: journey.frames[top])
+            journey.frames[top].knownPlace = Int32(clamping: place ?? -1)
+        }
         try setDeadlines()
     }
 
@@ -164,50 +171,36 @@ extension StepRun {
         guard hasLeft || before != after else { return }
         if let after { try enter(after) }
         journey.enteredAt = now
-        record(.moved(from: before?.state, to: after?.state))
         before = after
         hasLeft = false
         isUncovered = false
         losers.removeAll()
     }
 
-    /// Takes a new name of the top screen as the old one: the screen is neither left nor entered.
-    mutating func renameScreen() { before = journey.frames.last }
-
     private mutating func enter(_ frame: Frame) throws(JourneyRefusal) {
         let screen = try screen(of: frame)
-        let obstacles = try obstacles(to: screen, of: frame.coordinator, with: frame.params)
+        let obstacles = try obstacles(to: frame)
         guard obstacles.isEmpty else { throw .guardNotMet(obstacles) }
         output = nil
         try run(screen.screen.entry, of: frame.coordinator)
-    }
-
-    /// Whether the `requires` of a screen hold.
-    ///
-    /// - Parameter params: of its frame.
-    mutating func isOpen(
-        _ screen: PreparedScreen, of coordinator: Int, with params: JSONDocument?
-    ) throws(JourneyRefusal) -> Bool {
-        if screen.requires.guards.isEmpty { return true }
-        let owners = try owners(of: coordinator)
-        return try services.meet(screen.requires, seenBy: owners) { () throws(JourneyRefusal) in
-            try scope(of: coordinator, with: params)
-        }
     }
 
     /// Whether the `requires` of a frame's screen hold. A screen that is not in the file any more is never open: going
     /// back passes over it.
     mutating func isOpen(_ frame: Frame) throws(JourneyRefusal) -> Bool {
         guard let screen = try flow(of: frame.coordinator).screen(of: frame) else { return false }
-        return try isOpen(screen, of: frame.coordinator, with: frame.params)
+        if screen.requires.guards.isEmpty { return true }
+        let owners = owners(of: frame.coordinator)
+        return try services.meet(screen.requires, seenBy: owners) { () throws(JourneyRefusal) in
+            try scope(of: frame.coordinator, with: frame.params)
+        }
     }
 
-    /// Why the journey may not be on a screen; empty when it may.
-    mutating func obstacles(
-        to screen: PreparedScreen, of coordinator: Int, with params: JSONDocument?
-    ) throws(JourneyRefusal) -> [JSONViolation] {
-        if try isOpen(screen, of: coordinator, with: params) { return [] }
-        return try scope(of: coordinator, with: params).obstacles(to: screen.requires)
+    /// Why the journey may not be on the screen of a frame; empty when it may.
+    mutating func obstacles(to frame: Frame) throws(JourneyRefusal) -> [JSONViolation] {
+        if try isOpen(frame) { return [] }
+        let requires = try screen(of: frame).requires
+        return try scope(of: frame.coordinator, with: frame.params).obstacles(to: requires)
     }
 
     /// Runs the `exit` of the top screen, once until another screen is entered.

@@ -3,18 +3,19 @@ import ServiceLocator
 
 /// The documents of the services during a step: each is read once, changed here, and returned as a change.
 final class StepServices {
-    private let source: any ServiceDocuments
+    let source: any ServiceDocuments
     private var looks: Looks
     private(set) var changes: [ServiceChange] = []
     /// What coordinators own and somebody has written, oldest first.
     var owned: [OwnedService] { living.instances }
     private var living: LivingServices<OwnedService>
-    /// The changes of what coordinators own, for the trace.
+    /// The changes of what coordinators own.
     private(set) var ownedChanges: [ServiceChange] = []
+    var isChanged: Bool { !changes.isEmpty || !ownedChanges.isEmpty }
 
     /// What the step has read. One value, so that several reads need one access.
     private struct Looks {
-        var documents: [KnownDocument] = [] { didSet { held = nil } }
+        var documents: [(service: String, document: JSONDocument)] = [] { didSet { held = nil } }
         var memory: GuardMemory
         /// The last shape that held for the documents as they are: screens of a flow often require the same.
         var held: ServiceShape?
@@ -24,14 +25,9 @@ final class StepServices {
                 return documents[place].document
             }
             guard let document = source.document(of: service) else { return nil }
-            documents.append(KnownDocument(service: service, document: document))
+            documents.append((service, document))
             return document
         }
-    }
-
-    fileprivate struct KnownDocument {
-        let service: String
-        var document: JSONDocument
     }
 
     /// - Parameters:
@@ -45,9 +41,6 @@ final class StepServices {
             source.lifetime(of: service.name).map { service.createdAt > 0 && now - service.createdAt >= $0 } ?? false
         }
     }
-
-    /// Whether the patch of a migration has changed the session's services already.
-    func isPatched(_ patch: ServicePatch) -> Bool { source.isPatched(patch) }
 
     /// The verdicts of guards on the documents.
     var memory: GuardMemory { looks.memory }
@@ -126,9 +119,6 @@ final class StepServices {
         return changes.last { $0.service == service }.map { $0.effect != .removed }
     }
 
-    /// The document of a service that nobody has written.
-    func defaultDocument(of service: String) -> JSONDocument? { source.defaultDocument(of: service) }
-
     /// Replaces a document by its default.
     ///
     /// - Returns: false when there is no such service.
@@ -150,13 +140,8 @@ final class StepServices {
     }
 
     /// Removes what coordinators own, newest first.
-    ///
-    /// - Returns: the names of what was removed.
-    @discardableResult
-    func dispose(where isLeaving: (OwnedService) -> Bool) -> [String] {
-        let names = living.removeAll(where: isLeaving).map(\.name)
-        ownedChanges += names.map { ServiceChange(service: $0, effect: .removed) }
-        return names
+    func dispose(where isLeaving: (OwnedService) -> Bool) {
+        ownedChanges += living.removeAll(where: isLeaving).map { ServiceChange(service: $0.name, effect: .removed) }
     }
 
     /// Completes what the step wrote from the defaults of the services.
@@ -186,29 +171,20 @@ final class StepServices {
     }
 
     /// The changes so far, for ``rewind(to:)``.
-    struct Mark {
-        fileprivate let documents: [KnownDocument]
-        fileprivate let changes: [ServiceChange]
-        fileprivate let living: LivingServices<OwnedService>
-        fileprivate let ownedChanges: [ServiceChange]
-    }
+    typealias Mark = (
+        documents: [(service: String, document: JSONDocument)], changes: [ServiceChange],
+        living: LivingServices<OwnedService>, ownedChanges: [ServiceChange]
+    )
 
-    var mark: Mark {
-        Mark(documents: looks.documents, changes: changes, living: living, ownedChanges: ownedChanges)
-    }
+    var mark: Mark { (looks.documents, changes, living, ownedChanges) }
 
-    func rewind(to mark: Mark) {
-        looks.documents = mark.documents
-        changes = mark.changes
-        living = mark.living
-        ownedChanges = mark.ownedChanges
-    }
+    func rewind(to mark: Mark) { (looks.documents, changes, living, ownedChanges) = mark }
 
     private func know(_ document: JSONDocument, as service: String) {
         if let place = looks.documents.firstIndex(where: { $0.service == service }) {
             looks.documents[place].document = document
         } else {
-            looks.documents.append(KnownDocument(service: service, document: document))
+            looks.documents.append((service, document))
         }
     }
 }
@@ -243,17 +219,11 @@ public struct GuardMemory: Sendable {
         return memory
     }
 
-    /// Nil when the schema has not been applied to the document yet.
-    func answer(about document: JSONDocument, by rule: ShapeRule) -> Bool? {
+    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
         for place in answers.indices
         where answers[place].schema === rule.schema && answers[place].document.isIdentical(to: document) {
             return answers[place].isAccepted
         }
-        return nil
-    }
-
-    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
-        if let known = answer(about: document, by: rule) { return known }
         let isAccepted = rule.accepts(document)
         if answers.count < Self.maximumAnswers {
             answers.append(Answer(schema: rule.schema, document: document, isAccepted: isAccepted))

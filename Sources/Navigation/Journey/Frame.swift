@@ -38,38 +38,21 @@ public struct Frame: Sendable {
     }
 }
 
+extension Frame {
+    /// A frame of a screen, not on a stack yet.
+    ///
+    /// - Parameter state: the index in the flow.
+    init(of state: Int, in flow: FlowDefinition, _ coordinator: Int, with params: JSONDocument? = nil) {
+        self.init(
+            coordinator: coordinator, state: flow.states[state].id, presentation: .push, params: params,
+            knownPlace: Int32(clamping: state))
+    }
+}
+
 extension Frame: Equatable {
     /// Compares everything but the known index.
     public static func == (one: Frame, other: Frame) -> Bool {
         one.coordinator == other.coordinator && one.state == other.state && one.presentation == other.presentation
             && one.mark == other.mark && one.params == other.params
-    }
-}
-
-/// Runs one flow inside a journey. It lives exactly as long as it, or a child of it, has a frame or is entering one.
-public struct Coordinator: Sendable {
-    /// Unique within the journey while the coordinator lives; 0 is the journey's own flow.
-    public let id: Int
-    /// The id of the flow.
-    public internal(set) var flow: String
-    /// The version of the flow.
-    public internal(set) var version: Int
-    /// The coordinator that started it; nil for the journey's own flow.
-    public let parent: Int?
-    /// The state of the parent's flow that started it.
-    public internal(set) var startedBy: String?
-    /// The input of the flow.
-    public let input: JSONDocument
-    /// Milliseconds since 1970.
-    public let startedAt: Int64
-    /// The index of the flow in the catalog, if a step has looked it up: see ``FlowCatalog/flow(of:at:)``.
-    var knownPlace: Int32 = -1
-}
-
-extension Coordinator: Equatable {
-    /// Compares everything but the known index.
-    public static func == (one: Coordinator, other: Coordinator) -> Bool {
-        one.id == other.id && one.flow == other.flow && one.version == other.version && one.parent == other.parent
-            && one.startedBy == other.startedBy && one.input == other.input && one.startedAt == other.startedAt
     }
 }

@@ -131,100 +131,165 @@ extension Journey {
 
     /// Reads a stored journey, with its members in any order; nil when the document is not a journey.
     public init?(_ document: JSONDocument) {
-        guard let id = document[member: "id"]?.string, let step = document[member: "step"]?.int, step >= 0,
-            let startedAt = document[member: "at"]?[0]?.int.map(Int64.init)
-        else { return nil }
-        let times = document[member: "at"]
-        let movedAt = startedAt &+ Int64(times?[1]?.int ?? 0)
-        let enteredAt = times?[2]?.int.map { startedAt &+ Int64($0) } ?? movedAt
-        let expiresAt = document[member: "end"]?.int.map(Int64.init)
-        let dueAt = document[member: "due"]?.int.map(Int64.init) ?? expiresAt
-        var status = JourneyStatus.active
+        // In the order of writing, in which the reader wants them.
+        let names = [
+            "id", "step", "at", "end", "due", "who", "on", "task", "own", "status", "flow", "version", "outcome",
+            "output",
+            "user",
+        ]
+        var ordered = JSONWriter(reservingCapacity: 256)
+        ordered.beginObject()
+        for name in names {
+            guard let value = document[member: name] else { continue }
+            ordered.name(name)
+            ordered.document(value)
+        }
+        ordered.endObject()
+        do {
+            var reader = try JSONReader(ordered.bytes)
+            try self.init(reading: &reader)
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// Reads the text of ``Journey/write(to:)`` without making a document: this happens at each step of each journey.
+extension Journey {
+    /// - Throws: when the text has another form than ``write(to:)`` gives it. It may still be a journey that another
+    ///   program wrote; ``init(_:)`` reads that.
+    package init(reading json: inout JSONReader) throws(JSONReadError) {
+        try json.beginObject()
+        try json.name("id")
+        let id = try json.string()
+        try json.name("step")
+        let step = UInt64(clamping: try json.int())
+        try json.name("at")
+        try json.beginArray()
+        let startedAt = try json.int()
+        let movedAt = json.endsArray() ? nil : startedAt &+ (try json.int())
+        let enteredAt = movedAt == nil || json.endsArray() ? nil : startedAt &+ (try json.int())
+        if enteredAt != nil { try json.endArray() }
+        let expiresAt = json.isName("end") ? try json.int() : nil
+        let dueAt = json.isName("due") ? try json.int() : expiresAt
         var coordinators: [Coordinator] = []
         var frames: [Frame] = []
         var task: PendingTask?
         var owned: [OwnedService] = []
-        var flow = document[member: "flow"]?.string
-        var version = document[member: "version"]?.int
-        if let written = document[member: "status"]?.string {
-            guard let known = JourneyStatus(rawValue: written) else { return nil }
-            status = known
+        let status: JourneyStatus
+        let flow: String
+        let version: Int
+        if json.isName("who") {
+            status = .active
+            try json.beginArray()
+            while !json.endsArray() {
+                coordinators.append(try Coordinator(reading: &json, startOfJourney: startedAt))
+            }
+            guard let first = coordinators.first else { throw .notAJourney }
+            (flow, version) = (first.flow, first.version)
+            try json.name("on")
+            try json.beginArray()
+            // Room for a usual stack and the frame that the step may add.
+            frames.reserveCapacity(8)
+            while !json.endsArray() { frames.append(try Frame(reading: &json, at: frames.count)) }
+            if json.isName("task") { task = try PendingTask(reading: &json) }
+            if json.isName("own") {
+                try json.beginArray()
+                while !json.endsArray() { owned.append(try OwnedService(reading: &json, startOfJourney: startedAt)) }
+            }
         } else {
-            guard let who = document[member: "who"], let on = document[member: "on"] else { return nil }
-            for place in 0..<who.count {
-                guard let coordinator = who[place].flatMap({ Coordinator($0, startOfJourney: startedAt) }) else {
-                    return nil
-                }
-                coordinators.append(coordinator)
-            }
-            frames.reserveCapacity(on.count)
-            for place in 0..<on.count {
-                guard let frame = on[place].flatMap({ Frame($0, at: place) }) else { return nil }
-                frames.append(frame)
-            }
-            for service in document[member: "own"]?.elements ?? [] {
-                guard let service = OwnedService(service, startOfJourney: startedAt) else { return nil }
-                owned.append(service)
-            }
-            flow = coordinators.first?.flow
-            version = coordinators.first?.version
-            if let written = document[member: "task"] {
-                guard let pending = PendingTask(written) else { return nil }
-                task = pending
-            }
+            try json.name("status")
+            guard let known = JourneyStatus(rawValue: try json.string()) else { throw .notAJourney }
+            status = known
+            try json.name("flow")
+            flow = try json.string()
+            try json.name("version")
+            version = Int(try json.int())
         }
-        guard let flow, let version else { return nil }
+        let outcome = json.isName("outcome") ? try json.string() : nil
+        // Not a conditional expression: there, nil would mean the document null.
+        var output: JSONDocument?
+        if json.isName("output") { output = try json.document() }
+        let isOfUser = json.isName("user") ? try json.int() == 1 : false
+        try json.endObject()
         self.init(
-            id: id, status: status, step: UInt64(step), frames: frames, coordinators: coordinators, flow: flow,
-            version: version, outcome: document[member: "outcome"]?.string, output: document[member: "output"],
-            startedAt: startedAt, movedAt: movedAt, enteredAt: enteredAt, expiresAt: expiresAt, dueAt: dueAt,
-            task: task, owned: owned, isOfUser: document[member: "user"]?.int == 1)
+            id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
+            version: version, outcome: outcome, output: output, startedAt: startedAt, movedAt: movedAt ?? startedAt,
+            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task,
+            owned: owned, isOfUser: isOfUser)
     }
 }
 
 extension PendingTask {
-    fileprivate convenience init?(_ document: JSONDocument) {
-        guard let number = document[0]?.int, number > 0, let name = document[1]?.string, let input = document[2] else {
-            return nil
-        }
-        self.init(number: UInt64(number), name: name, input: input)
+    fileprivate convenience init(reading json: inout JSONReader) throws(JSONReadError) {
+        try json.beginArray()
+        let number = try json.int()
+        guard number > 0 else { throw .notAJourney }
+        self.init(number: UInt64(number), name: try json.string(), input: try json.document())
+        try json.endArray()
     }
 }
 
 extension OwnedService {
-    fileprivate init?(_ document: JSONDocument, startOfJourney: Int64) {
-        guard let coordinator = document[0]?.int, let name = document[1]?.string,
-            let revision = document[2]?.int, revision >= 0, let state = document[5]
-        else { return nil }
+    fileprivate init(reading json: inout JSONReader, startOfJourney: Int64) throws(JSONReadError) {
+        try json.beginArray()
         self.init(
-            coordinator: coordinator, name: name, revision: UInt64(revision),
-            createdAt: startOfJourney &+ Int64(document[3]?.int ?? 0),
-            updatedAt: startOfJourney &+ Int64(document[4]?.int ?? 0), document: state)
+            coordinator: Int(try json.int()), name: try json.string(), revision: UInt64(clamping: try json.int()),
+            createdAt: startOfJourney &+ (try json.int()), updatedAt: startOfJourney &+ (try json.int()),
+            document: try json.document())
+        try json.endArray()
     }
 }
 
 extension Coordinator {
-    fileprivate init?(_ document: JSONDocument, startOfJourney: Int64) {
-        guard let flow = document[0]?.string, let version = document[1]?.int else { return nil }
+    fileprivate init(reading json: inout JSONReader, startOfJourney: Int64) throws(JSONReadError) {
+        try json.beginArray()
+        let flow = try json.string()
+        let version = Int(try json.int())
+        var input = JSONDocument.emptyObject
+        var startedAt = startOfJourney
+        var child: (id: Int, parent: Int, startedBy: String)?
+        if !json.endsArray() {
+            input = try json.document()
+            startedAt &+= try json.int()
+            if !json.endsArray() {
+                child = (Int(try json.int()), Int(try json.int()), try json.string())
+                try json.endArray()
+            }
+        }
         self.init(
-            id: document[4]?.int ?? 0, flow: flow, version: version, parent: document[5]?.int,
-            startedBy: document[6]?.string, input: document[2] ?? .emptyObject,
-            startedAt: startOfJourney &+ Int64(document[3]?.int ?? 0))
+            id: child?.id ?? 0, flow: flow, version: version, parent: child?.parent, startedBy: child?.startedBy,
+            input: input, startedAt: startedAt)
     }
 }
 
 extension Frame {
-    fileprivate init?(_ document: JSONDocument, at place: Int) {
-        let usual: Frame.Presentation = place == 0 ? .root : .push
-        if let state = document.string {
-            self.init(coordinator: 0, state: state, presentation: usual)
+    fileprivate init(reading json: inout JSONReader, at place: Int) throws(JSONReadError) {
+        let usual: Presentation = place == 0 ? .root : .push
+        guard json.isArray() else {
+            self.init(coordinator: 0, state: try json.string(), presentation: usual)
             return
         }
-        guard let state = document[0]?.string, let coordinator = document[1]?.int else { return nil }
-        let presentation = document[2]?.string.map { Presentation(rawValue: $0) } ?? usual
-        let mark = document[3]?.int.map { Mark(rawValue: $0) } ?? Mark.none
-        guard let presentation, let mark else { return nil }
-        self.init(
-            coordinator: coordinator, state: state, presentation: presentation, mark: mark, params: document[4])
+        let state = try json.string()
+        let coordinator = Int(try json.int())
+        var presentation: Presentation? = usual
+        var mark: Mark? = Mark.none
+        var params: JSONDocument?
+        if !json.endsArray() {
+            presentation = Presentation(rawValue: try json.string())
+            if !json.endsArray() {
+                mark = Mark(rawValue: Int(try json.int()))
+                if !json.endsArray() {
+                    params = try json.document()
+                    try json.endArray()
+                }
+            }
+        }
+        guard let presentation, let mark else { throw .notAJourney }
+        self.init(coordinator: coordinator, state: state, presentation: presentation, mark: mark, params: params)
     }
+}
+
+extension JSONReadError {
+    fileprivate static let notAJourney = JSONReadError(offset: 0)
 }

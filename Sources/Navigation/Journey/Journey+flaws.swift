@@ -1,55 +1,56 @@
+import JSONDocument
+
 extension Journey {
     /// A property that no engine gives a journey, whatever its flows: an imported journey may be anything that can be
-    /// read. Nil when there is none.
-    var flaw: JourneyFlaw? {
+    /// read. The pointer is into the stored document. Nil when there is none.
+    var flaw: JSONViolation? {
         flawOfTimes ?? (isActive ? flawOfCoordinators ?? flawOfFrames ?? flawOfOwned : nil)
     }
 
     /// JSON numbers are exact up to here (RFC 8259, section 6), and adding a duration to such a time cannot overflow.
     private static let latest: Int64 = 1 << 53
 
-    private var flawOfTimes: JourneyFlaw? {
+    private var flawOfTimes: JSONViolation? {
         let times = [startedAt, movedAt, enteredAt] + coordinators.map(\.startedAt)
         if let task, task.number > step {
-            return JourneyFlaw(pointer: "/task/0", detail: "must be the number of a step that was taken")
+            return JSONViolation(pointer: "/task/0", detail: "must be the number of a step that was taken")
         }
         guard let wrong = times.first(where: { !(0...Self.latest).contains($0) }) else { return nil }
-        return JourneyFlaw(pointer: "/at", detail: "must lead to times that there are, and not to \(wrong)")
+        return JSONViolation(pointer: "/at", detail: "must lead to times that there are, and not to \(wrong)")
     }
 
     /// The coordinators must be a tree, parents first, with ascending ids.
-    private var flawOfCoordinators: JourneyFlaw? {
-        guard let root = coordinators.first else { return JourneyFlaw(pointer: "/who", detail: "must not be empty") }
+    var flawOfCoordinators: JSONViolation? {
+        guard let root = coordinators.first else { return JSONViolation(pointer: "/who", detail: "must not be empty") }
         guard coordinators.count <= StepRun.maximumCoordinators else {
-            return JourneyFlaw(pointer: "/who", detail: "must be \(StepRun.maximumCoordinators) at most")
+            return JSONViolation(pointer: "/who", detail: "must be \(StepRun.maximumCoordinators) at most")
         }
         guard root.id == 0, root.parent == nil else {
-            return JourneyFlaw(pointer: "/who/0", detail: "must be the journey's own coordinator, which has no parent")
+            return JSONViolation(
+                pointer: "/who/0", detail: "must be the journey's own coordinator, which has no parent")
         }
-        var known = [root.id]
         for (place, child) in coordinators.enumerated().dropFirst() {
-            func flaw(_ member: Int, _ detail: String) -> JourneyFlaw {
-                JourneyFlaw(pointer: "/who/\(place)/\(member)", detail: detail)
+            func flaw(_ member: Int, _ detail: String) -> JSONViolation {
+                JSONViolation(pointer: "/who/\(place)/\(member)", detail: detail)
             }
-            guard let last = known.last, child.id > last, child.id <= Self.highestCoordinator else {
+            guard child.id > coordinators[place - 1].id, child.id <= Self.highestCoordinator else {
                 return flaw(4, "must be a number higher than that of the coordinator before")
             }
-            guard let parent = child.parent, known.contains(parent) else {
+            guard let parent = child.parent, coordinators[..<place].contains(where: { $0.id == parent }) else {
                 return flaw(5, "must be the number of a coordinator before")
             }
             guard child.startedBy?.isEmpty == false else { return flaw(6, "must be the state that started it") }
-            known.append(child.id)
         }
         return nil
     }
 
     /// Each service must belong to a coordinator, which has one of a name.
-    private var flawOfOwned: JourneyFlaw? {
+    private var flawOfOwned: JSONViolation? {
         for (place, service) in owned.enumerated() {
             let isFirst = !owned[..<place].contains { $0.service == service.service }
             let isTimely = [service.createdAt, service.updatedAt].allSatisfy { (0...Self.latest).contains($0) }
             guard isFirst, isTimely, coordinators.place(of: service.coordinator) != nil else {
-                return JourneyFlaw(
+                return JSONViolation(
                     pointer: "/own/\(place)", detail: "must be the one of its name of a coordinator that is there")
             }
         }
@@ -60,35 +61,29 @@ extension Journey {
     private static let highestCoordinator = 1 << 31
 
     /// Each frame must belong to a coordinator, and each coordinator must have a frame or a child that has one.
-    private var flawOfFrames: JourneyFlaw? {
+    private var flawOfFrames: JSONViolation? {
         guard !frames.isEmpty, frames.count <= StepRun.maximumFrames else {
-            return JourneyFlaw(pointer: "/on", detail: "must be from 1 to \(StepRun.maximumFrames)")
+            return JSONViolation(pointer: "/on", detail: "must be from 1 to \(StepRun.maximumFrames)")
         }
         var living: Set<Int> = []
         let ids = Set(coordinators.map(\.id))
         for (place, frame) in frames.enumerated() {
             guard ids.contains(frame.coordinator) else {
-                return JourneyFlaw(pointer: "/on/\(place)", detail: "must be of a coordinator that is there")
+                return JSONViolation(pointer: "/on/\(place)", detail: "must be of a coordinator that is there")
             }
             guard (frame.presentation == .root) == (place == 0) else {
-                return JourneyFlaw(pointer: "/on/\(place)", detail: "must be the root where it is the first, else not")
+                return JSONViolation(
+                    pointer: "/on/\(place)", detail: "must be the root where it is the first, else not")
             }
             living.insert(frame.coordinator)
         }
         for (place, coordinator) in coordinators.enumerated().reversed() {
             guard living.contains(coordinator.id) else {
-                return JourneyFlaw(
+                return JSONViolation(
                     pointer: "/who/\(place)", detail: "must have a screen on the stack, or a child that has one")
             }
             if let parent = coordinator.parent { living.insert(parent) }
         }
         return nil
     }
-}
-
-/// Why an imported journey cannot continue here.
-package struct JourneyFlaw: Sendable, Equatable {
-    /// A JSON Pointer (RFC 6901) into the stored document.
-    package let pointer: String
-    package let detail: String
 }

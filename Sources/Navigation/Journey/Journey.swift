@@ -56,18 +56,6 @@ extension Journey {
     /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }
 
-    /// Whether the coordinators are a tree, parents first. A stored journey may come from another installation, and
-    /// code that follows parents must not run in a circle.
-    var isSound: Bool {
-        var last = -1
-        for coordinator in coordinators {
-            guard coordinator.id > last, (coordinator.parent == nil) == (last == -1), coordinator.parent ?? -1 <= last
-            else { return false }
-            last = coordinator.id
-        }
-        return true
-    }
-
     /// The coordinator of that id.
     public func coordinator(_ id: Int) -> Coordinator? { coordinators.place(of: id).map { coordinators[$0] } }
 
@@ -81,14 +69,6 @@ extension Journey {
     }
 }
 
-extension [Coordinator] {
-    /// The index of a coordinator. On the list, because a call on a journey that is being changed copies the journey.
-    func place(of coordinator: Int) -> Int? {
-        for place in indices where self[place].id == coordinator { return place }
-        return nil
-    }
-}
-
 /// Whether a journey is running.
 public enum JourneyStatus: String, Sendable, CaseIterable {
     /// It is running.
@@ -97,4 +77,30 @@ public enum JourneyStatus: String, Sendable, CaseIterable {
     case finished
     /// Its time is over.
     case expired
+}
+
+/// Work outside that a journey waits for. The top frame is that of its state for as long as it is there.
+///
+/// A class, because steps copy journeys, and most have none.
+public final class PendingTask: Sendable {
+    /// The number of the step that began it: unique within the journey, and it never comes back.
+    public let number: UInt64
+    /// The name of the task.
+    public let name: String
+    /// What the work is done with.
+    public let input: JSONDocument
+
+    init(number: UInt64, name: String, input: JSONDocument) {
+        self.number = number
+        self.name = name
+        self.input = input
+    }
+
+    func numbered(_ number: UInt64) -> PendingTask { PendingTask(number: number, name: name, input: input) }
+}
+
+extension PendingTask: Equatable {
+    public static func == (one: PendingTask, other: PendingTask) -> Bool {
+        one.number == other.number && one.name == other.name && one.input == other.input
+    }
 }

@@ -39,8 +39,7 @@ package struct ServiceOwners {
 
     /// The level that owns a service; nil for the session.
     package func level(of service: String) -> Level? {
-        for level in levels where level.names.contains(service) { return level }
-        return nil
+        levels.first { $0.names.contains(service) }
     }
 }
 
@@ -130,16 +129,6 @@ extension LivingServices<OwnedService> {
 extension FlowEngine {
     /// Which services coordinators own, as the journey's topmost coordinator sees it.
     package func owners(in journey: Journey) -> ServiceOwners {
-        var owners = ServiceOwners()
-        var next = journey.top?.coordinator
-        while let id = next, let place = journey.coordinators.place(of: id) {
-            let names = catalog.flow(of: journey.coordinators, at: place)?.ownership.services ?? []
-            if !names.isEmpty {
-                owners.levels.append(
-                    .init(coordinator: id, flow: journey.coordinators[place].flow, names: names))
-            }
-            next = journey.coordinators[place].parent
-        }
-        return owners
+        catalog.owners(of: journey.top?.coordinator ?? ServiceOwners.session, among: journey.coordinators)
     }
 }

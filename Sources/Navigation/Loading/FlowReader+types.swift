@@ -57,53 +57,21 @@ extension FlowReader {
         guard path.built.isEmpty, let service = path.service, let schema = services[service]?.schema,
             let part = SchemaRoom(schema).schema(at: path.pointer)
         else { return }
-        checkValue(value, fits: part, at: place, context, .forbiddenValue) {
-            "the schema of \(service) does not allow it at \(path.pointer)"
-        }
+        checkValue(
+            value, fits: part, at: place, context, .forbiddenValue,
+            "the schema of \(service) does not allow it at \(path.pointer)")
     }
 
     /// Reports a value that can never fit a schema, with a code.
     mutating func checkValue(
         _ value: ValueTemplate, fits schema: JSONDocument, at place: JSONPointer, _ context: DataContext,
-        _ code: FlowProblemCode, _ complaint: () -> String
+        _ code: FlowProblemCode, _ complaint: String
     ) {
-        if case .literal(let literal) = value {
-            guard let rule = try? JSONSchema(schema) else { return }
-            for violation in rule.violations(in: literal) {
-                let part = violation.pointer.isEmpty ? "the value" : violation.pointer
-                report(place, code, "\(complaint()): \(part) \(violation.detail)")
-            }
-            return
+        for mismatch in SchemaOverlap.mismatches(of: value, self.schema(of: value, context), with: schema) {
+            report(
+                JSONPointer(place.tokens + mismatch.pointer.tokens), code, "\(complaint): \(mismatch.detail)",
+                guess: mismatch.guess)
         }
-        if case .object(let members) = value, SchemaOverlap.kinds(of: schema).contains(.object) {
-            let before = problems.count
-            var misspelt: [String] = []
-            for member in members {
-                let pointer = JSONPointer([member.name])
-                if SchemaRoom(schema).isForbidden(pointer) {
-                    let guess = SchemaRoom(schema).guess(for: pointer).map { String($0.dropFirst()) }
-                    report(
-                        place.appending(member.name), code, "\(complaint()): \(pointer) is not allowed",
-                        guess: guess)
-                    if let guess { misspelt.append(guess) }
-                } else if let part = SchemaRoom(schema).schema(at: pointer) {
-                    checkValue(member.value, fits: part, at: place.appending(member.name), context, code, complaint)
-                }
-            }
-            for name in schema[member: "required"]?.elements?.compactMap(\.string) ?? []
-            where !misspelt.contains(name) && !members.contains(where: { $0.name == name }) {
-                report(place, code, "\(complaint()): \(JSONPointer([name])) is required")
-            }
-            if problems.count > before { return }
-        }
-        let made = self.schema(of: value, context)
-        guard SchemaOverlap.isEmpty(made, schema) else { return }
-        let (found, allowed) = (SchemaOverlap.kinds(of: made), SchemaOverlap.kinds(of: schema))
-        report(
-            place, code,
-            found.isDisjoint(with: allowed)
-                ? "\(complaint()): the value is \(found.phrase); expected \(allowed.phrase)"
-                : "\(complaint()): no possible result fits")
     }
 
     /// Reports members of a merged value that can never be in the target.

@@ -1,55 +1,62 @@
 import JSONDocument
 
+/// Paths.
 extension FlowReader {
     /// Reads a path at which there may be a value: a text, or one that is built.
-    mutating func readPath(_ document: JSONDocument, at place: JSONPointer, _ context: DataContext) -> DataPath? {
-        if document[member: DataPath.pointerKey] != nil {
-            guard let path = readBuiltPath(document, at: place, context) else { return nil }
-            return readPath(path.text, at: place.appending(DataPath.pointerKey).appending(0), context) == nil
-                ? nil : path
+    mutating func readPath(_ node: FlowNode, _ context: DataContext) -> DataPath? {
+        if let parts = node[DataPath.pointerKey] {
+            guard let path = readBuiltPath(node, context) else { return nil }
+            return readPath(path.text, at: parts.place.appending(0), context) == nil ? nil : path
         }
-        guard let text = document.string else {
-            report(
-                place, .wrongType,
-                "a path is a string such as \"/profile/name\", or {\"$pointer\": […]}, not \(document.kind.phrase)")
-            return nil
+        guard let text = node.string else {
+            return refuse(
+                node, .wrongType,
+                "a path is a string such as \"/profile/name\", or {\"$pointer\": […]}, not \(node.kind)")
         }
-        return readPath(text, at: place, context)
+        return readPath(text, at: node.place, context)
     }
 
     /// Reads `{"$pointer": ["people", {"$from": "/event/index"}, "name"]}`. The path begins with the parts that are
     /// constant, and the rest is built when it is needed.
-    mutating func readBuiltPath(_ document: JSONDocument, at place: JSONPointer, _ context: DataContext) -> DataPath? {
-        checkKeys(of: document, at: place, allowed: [DataPath.pointerKey], of: "a path that is built")
-        let place = place.appending(DataPath.pointerKey)
-        guard let parts = document[member: DataPath.pointerKey]?.elements, let first = parts.first?.string else {
-            report(
-                place, .badPointer,
+    mutating func readBuiltPath(_ node: FlowNode, _ context: DataContext) -> DataPath? {
+        checkKeys(of: node, allowed: [DataPath.pointerKey], "a path that is built")
+        guard let node = node[DataPath.pointerKey] else { return nil }
+        guard let parts = node.elements, let start = parts.first, let first = start.string else {
+            return refuse(
+                node, .badPointer,
                 "$pointer is an array of the parts of a path, the first of them a string: "
                     + "[\"people\", {\"$from\": \"/event/index\"}, \"name\"]")
-            return nil
         }
         if first.contains("/") {
-            report(place.appending(0), .badPointer, "\"\(first)\" is one part of a path, and has no \"/\"")
-            return nil
+            return refuse(start, .badPointer, "\"\(first)\" is one part of a path, and has no \"/\"")
         }
         var constant = [first]
         var built: [ValueTemplate] = []
-        for (index, part) in parts.enumerated().dropFirst() {
-            guard let template = readTemplate(part, at: place.appending(index), context) else { return nil }
+        for part in parts.dropFirst() {
+            guard let template = readTemplate(part, context) else { return nil }
             guard case .literal(let value) = template else {
                 built.append(template)
                 continue
             }
             guard let token = value.string ?? value.int.map(String.init) else {
-                report(
-                    place.appending(index), .badPointer,
-                    "a part of a path is a string or an integer, not \(value.kind.phrase)")
-                return nil
+                return refuse(
+                    part, .badPointer, "a part of a path is a string or an integer, not \(value.kind.phrase)")
             }
             if built.isEmpty { constant.append(token) } else { built.append(template) }
         }
         return DataPath(JSONPointer(constant).description).map { DataPath($0, built: built) }
+    }
+
+    /// Reads a path of a service, where no event has data.
+    mutating func readServicePath(_ node: FlowNode, isWritten: Bool) -> DataPath? {
+        guard let text = node.string else {
+            return refuse(node, .wrongType, "a path is a string, not \(node.kind)")
+        }
+        guard let path = readPath(text, at: node.place, .noEvent) else { return nil }
+        guard let service = path.service else {
+            return refuse(node, .badPointer, "\"\(text)\" does not begin with a service, as in \"/profile/name\"")
+        }
+        return checkService(service, at: node.place, isWritten: isWritten) ? path : nil
     }
 
     private mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
@@ -112,48 +119,127 @@ extension FlowReader {
                 severity: guess == nil ? .warning : nil)
         }
     }
+}
 
-    mutating func readTemplate(
-        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
-    ) -> ValueTemplate? {
-        switch document.kind {
+/// Values.
+extension FlowReader {
+    mutating func readTemplate(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        if isLiteral { return .literal(node.value) }
+        switch node.value.kind {
         case .array:
-            let elements = (document.elements ?? []).enumerated().map { index, element in
-                readTemplate(element, at: place.appending(index), context) ?? .literal(element)
-            }
-            return elements.allSatisfy(\.isLiteral) ? .literal(document) : .array(elements)
+            let elements = (node.elements ?? []).map { readTemplate($0, context) ?? .literal($0.value) }
+            return elements.allSatisfy(\.isLiteral) ? .literal(node.value) : .array(elements)
         case .object:
-            if document[member: "$from"] != nil { return readHole(document, at: place, context) }
-            if let key = document.members?.first(where: { $0.name.hasPrefix("$") })?.name {
-                return readFunction(key, document, at: place, context)
+            if let written = node["$from"] {
+                checkKeys(of: node, allowed: ["$from", "default"], "a value from elsewhere")
+                let fallback = node["default"].flatMap { readTemplate($0, context) }
+                return readPath(written, context).map { .from($0, default: fallback) }
             }
-            let members = (document.members ?? []).map { name, value in
-                (name: name, value: readTemplate(value, at: place.appending(name), context) ?? .literal(value))
+            let written = node.members ?? []
+            if let function = written.first(where: { $0.name.hasPrefix("$") })?.node {
+                return readFunction(function, of: node, context)
             }
-            return members.allSatisfy(\.value.isLiteral) ? .literal(document) : .object(members)
-        case .string:
-            checkIsText(document.string ?? "", at: place)
-            return .literal(document)
-        default: return .literal(document)
+            let members = written.map { name, node in
+                (name: name, value: readTemplate(node, context) ?? .literal(node.value))
+            }
+            return members.allSatisfy(\.value.isLiteral) ? .literal(node.value) : .object(members)
+        case .string: checkIsText(node.string ?? "", at: node.place)
+        default: break
+        }
+        return .literal(node.value)
+    }
+
+    private static let functionNames = ["$from", "$time", "$if"] + ValueFunction.allCases.map(\.rawValue)
+
+    /// - Parameter node: the first member whose name begins with `$`.
+    private mutating func readFunction(
+        _ node: FlowNode, of object: FlowNode, _ context: DataContext
+    ) -> ValueTemplate? {
+        guard Self.functionNames.contains(node.key) else {
+            return refuse(
+                node, .unknownKey,
+                "there is no function \"\(node.key)\"; the functions are \(Self.functionNames.joinedAsList)",
+                guess: guess(node.key, among: Self.functionNames))
+        }
+        checkKeys(of: object, allowed: [node.key], "a value with \(node.key)")
+        switch node.key {
+        case "$time": return readTime(node, context)
+        case "$if": return readChoice(node, context)
+        default: return ValueFunction(rawValue: node.key).flatMap { readCall($0, node, context) }
         }
     }
 
-    private mutating func readHole(
-        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    private mutating func readCall(
+        _ function: ValueFunction, _ node: FlowNode, _ context: DataContext
     ) -> ValueTemplate? {
-        checkKeys(of: document, at: place, allowed: ["$from", "default"], of: "a value from elsewhere")
-        let fallback = document[member: "default"].flatMap {
-            readTemplate($0, at: place.appending("default"), context)
+        // {"$count": [1, 2]} counts that list, and so does {"$count": {"$from": "/order/lines"}}.
+        let isList = function.arguments.upperBound > 1
+        guard let written = isList ? node.elements : [node] else {
+            return refuse(
+                node, .wrongType,
+                "\(node.key) takes an array of values, as in {\"\(node.key)\": [{\"$from\": \"/order/net\"}, 5]}, not "
+                    + node.kind)
         }
-        guard let written = document[member: "$from"],
-            let path = readPath(written, at: place.appending("$from"), context)
-        else { return nil }
-        return .from(path, default: fallback)
+        guard function.arguments.contains(written.count) else {
+            let count = function.arguments.lowerBound == function.arguments.upperBound ? "exactly" : "at least"
+            return refuse(
+                node, .badValue,
+                "\(node.key) takes \(count) \(function.arguments.lowerBound) values, not \(written.count)")
+        }
+        var arguments: [ValueTemplate] = []
+        for element in written {
+            guard let argument = readTemplate(element, context) else { return nil }
+            checkArgument(argument, of: function, at: element.place, context)
+            arguments.append(argument)
+        }
+        return .call(function, arguments)
+    }
+
+    private mutating func readTime(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        guard let start = node["from"] else {
+            return refuse(node, .badValue, "$time takes an object, as in {\"from\": \"/now\", \"plus\": \"-P18Y\"}")
+        }
+        checkKeys(of: node, allowed: ["from", "plus"], "$time")
+        let from: ValueTemplate?
+        if start.string?.hasPrefix("/") == true || start.has(DataPath.pointerKey) {
+            from = readPath(start, context).map { .from($0, default: nil) }
+        } else {
+            from = readTemplate(start, context)
+            if case .literal(let literal)? = from, literal.string.flatMap(CalendarTime.init) == nil {
+                report(
+                    start.place, .badValue,
+                    "from is a path such as \"/now\", a time such as \"2026-01-31T09:00:00Z\" or a day such as "
+                        + "\"2026-01-31\"")
+            }
+        }
+        guard let from else { return nil }
+        checkIsTime(from, at: start.place, context)
+        guard let written = node["plus"] else { return .time(from: from, plus: nil) }
+        guard let plus = readTemplate(written, context) else { return nil }
+        if case .literal(let literal) = plus, literal.string.flatMap({ CalendarDuration(signed: $0) }) == nil {
+            report(
+                written.place, .badDuration,
+                "plus is \(written.quoted); expected a duration, as in \"P18Y\", \"-P1M\", \"P1DT12H\" or \"30m\"")
+        }
+        return .time(from: from, plus: plus)
+    }
+
+    private mutating func readChoice(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        guard let parts = node.elements, parts.count == 3 else {
+            return refuse(
+                node, .badValue,
+                "$if is an array of three: a guard, the value if it holds, and the value if it does not")
+        }
+        let guardian = readGuard(parts[0], context)
+        let one = readTemplate(parts[1], context)
+        let other = readTemplate(parts[2], context)
+        guard let guardian, let one, let other else { return nil }
+        return .either(guardian, one, other)
     }
 }
 
 extension ValueTemplate {
-    var isLiteral: Bool {
+    fileprivate var isLiteral: Bool {
         if case .literal = self { true } else { false }
     }
 }

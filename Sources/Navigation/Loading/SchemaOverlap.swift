@@ -146,3 +146,62 @@ package enum SchemaOverlap {
         return schema[member: "patternProperties"] == nil ? schema[member: "additionalProperties"] : nil
     }
 }
+
+extension SchemaOverlap {
+    /// Why a value certainly does not fit a schema.
+    package struct Mismatch {
+        /// Within the value.
+        package var pointer = JSONPointer.root
+        package let detail: String
+        package var guess: String?
+    }
+
+    /// - Parameter made: a schema that the value fits.
+    package static func mismatches(
+        of value: ValueTemplate, _ made: JSONDocument, with schema: JSONDocument
+    ) -> [Mismatch] {
+        if case .literal(let literal) = value {
+            return ((try? JSONSchema(schema))?.violations(in: literal) ?? []).map {
+                Mismatch(detail: "\($0.pointer.isEmpty ? "the value" : $0.pointer) \($0.detail)")
+            }
+        }
+        let allowed = kinds(of: schema)
+        if case .object(let members) = value, allowed.contains(.object) {
+            let found = mismatches(of: members, made, with: schema)
+            if !found.isEmpty { return found }
+        }
+        guard isEmpty(made, schema) else { return [] }
+        let found = kinds(of: made)
+        return [
+            Mismatch(
+                detail: found.isDisjoint(with: allowed)
+                    ? "the value is \(found.phrase); expected \(allowed.phrase)" : "no possible result fits")
+        ]
+    }
+
+    private static func mismatches(
+        of members: [(name: String, value: ValueTemplate)], _ made: JSONDocument, with schema: JSONDocument
+    ) -> [Mismatch] {
+        let room = SchemaRoom(schema)
+        var found: [Mismatch] = []
+        for (name, value) in members {
+            let pointer = JSONPointer([name])
+            if room.isForbidden(pointer) {
+                let guess = room.guess(for: pointer).map { String($0.dropFirst()) }
+                found.append(Mismatch(pointer: pointer, detail: "\(pointer) is not allowed", guess: guess))
+            } else if let part = room.schema(at: pointer), let made = made[member: "properties"]?[member: name] {
+                found += mismatches(of: value, made, with: part).map { inner in
+                    var outer = inner
+                    outer.pointer = JSONPointer(pointer.tokens + inner.pointer.tokens)
+                    return outer
+                }
+            }
+        }
+        // A misspelt one is reported as that.
+        let present = members.map(\.name) + found.compactMap(\.guess)
+        for name in schema[member: "required"]?.elements?.compactMap(\.string) ?? [] where !present.contains(name) {
+            found.append(Mismatch(detail: "\(JSONPointer([name])) is required"))
+        }
+        return found
+    }
+}

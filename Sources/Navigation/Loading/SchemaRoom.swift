@@ -9,78 +9,76 @@ package struct SchemaRoom {
 
     package init(_ schema: JSONDocument) { self.schema = schema }
 
+    /// How far a pointer leads.
+    private struct Way {
+        /// The schema of the value there, or of the last one on the way that is known; nil where a reference leads
+        /// nowhere.
+        var schema: JSONDocument?
+        /// How many tokens were followed.
+        var length = 0
+        /// Whether the next token is forbidden.
+        var isForbidden = false
+    }
+
+    /// - Parameter other: the schema of a part that ``step(into:_:)`` does not know.
+    private func way(
+        along pointer: JSONPointer, else other: (JSONDocument, String) -> JSONDocument? = { _, _ in nil }
+    ) -> Way {
+        var way = Way(schema: resolved(schema))
+        for token in pointer.tokens {
+            guard let current = way.schema else { return way }
+            let next = step(into: current, token)
+            guard let part = next.schema ?? other(current, token) else {
+                way.isForbidden = next.isForbidden
+                return way
+            }
+            way.schema = resolved(part)
+            way.length += 1
+        }
+        return way
+    }
+
     /// Whether no document that fits the schema can have a value there.
     package func isForbidden(_ pointer: JSONPointer) -> Bool {
-        var place: JSONDocument? = schema
-        for token in pointer.tokens {
-            guard let current = resolved(place) else { return false }
-            switch step(into: current, token) {
-            case .forbidden: return true
-            case .unknown: return false
-            case .schema(let next): place = next
-            }
-        }
-        return place?.bool == false
+        let way = way(along: pointer)
+        return way.isForbidden || (way.length == pointer.tokens.count && way.schema?.bool == false)
     }
 
     /// The schema of the value there; nil when it is not known or refers to other parts of the schema.
     package func schema(at pointer: JSONPointer) -> JSONDocument? {
-        var place = schema
-        for token in pointer.tokens {
-            guard let current = resolved(place), case .schema(let next) = step(into: current, token) else { return nil }
-            place = next
+        let way = way(along: pointer)
+        guard way.length == pointer.tokens.count, let schema = way.schema, !mentionsReference(schema) else {
+            return nil
         }
-        guard let place = resolved(place), !mentionsReference(place) else { return nil }
-        return place
+        return schema
     }
 
     /// The pointer with its first unknown token corrected.
     func guess(for pointer: JSONPointer) -> String? {
-        var place: JSONDocument? = schema
-        for (index, token) in pointer.tokens.enumerated() {
-            guard let current = resolved(place) else { return nil }
-            switch step(into: current, token) {
-            case .schema(let next): place = next
-            case .unknown, .forbidden:
-                let known = current[member: "properties"]?.members?.map(\.name) ?? []
-                guard let nearest = NearestName.of(token, among: known) else { return nil }
-                return JSONPointer(pointer.tokens[..<index] + [nearest] + pointer.tokens[(index + 1)...]).description
-            }
-        }
-        return nil
+        let way = way(along: pointer)
+        guard way.length < pointer.tokens.count, let schema = way.schema else { return nil }
+        var tokens = pointer.tokens
+        let known = schema[member: "properties"]?.members?.map(\.name) ?? []
+        guard let nearest = NearestName.of(tokens[way.length], among: known) else { return nil }
+        tokens[way.length] = nearest
+        return JSONPointer(tokens).description
     }
 
     /// Whether an object on the way has declared members, and the next token is not one of them.
     func isUndeclared(_ pointer: JSONPointer) -> Bool {
-        var place: JSONDocument? = schema
-        for token in pointer.tokens {
-            guard let current = resolved(place), current.kind == .object else { return false }
-            if case .schema(let next) = step(into: current, token) {
-                place = next
-                continue
-            }
-            let open = ["patternProperties", "additionalProperties", "allOf", "anyOf", "oneOf", "if", "dependencies"]
-            return (current[member: "properties"]?.count ?? 0) > 0 && !open.contains { current[member: $0] != nil }
-        }
-        return false
+        let way = way(along: pointer)
+        guard way.length < pointer.tokens.count, let schema = way.schema else { return false }
+        let open = ["patternProperties", "additionalProperties", "allOf", "anyOf", "oneOf", "if", "dependencies"]
+        return (schema[member: "properties"]?.count ?? 0) > 0 && !open.contains { schema[member: $0] != nil }
     }
 
     /// The author's text beside the schema of a value.
     func say(at pointer: JSONPointer) -> String? {
-        var place: JSONDocument? = schema
-        for token in pointer.tokens {
-            guard let current = resolved(place) else { return nil }
-            if case .schema(let next) = step(into: current, token) {
-                place = next
-            } else if let items = current[member: "items"], Int(token) != nil {
-                place = items
-            } else if let property = current[member: "properties"]?[member: token] {
-                place = property
-            } else {
-                return nil
-            }
+        let way = way(along: pointer) { schema, token in
+            if let items = schema[member: "items"], Int(token) != nil { return items }
+            return schema[member: "properties"]?[member: token]
         }
-        return resolved(place)?[member: SchemaTexts.sayKey]?.string
+        return way.length == pointer.tokens.count ? way.schema?[member: SchemaTexts.sayKey]?.string : nil
     }
 
     /// Whether there is such a text anywhere in a schema.
@@ -89,34 +87,31 @@ package struct SchemaRoom {
         return schema.members?.contains { $0.name == SchemaTexts.sayKey || says($0.value) } ?? false
     }
 
-    private enum Next {
-        case schema(JSONDocument)
-        case forbidden
-        case unknown
-    }
+    private typealias Next = (schema: JSONDocument?, isForbidden: Bool)
 
     private func step(into schema: JSONDocument, _ token: String) -> Next {
-        if schema.bool == false { return .forbidden }
-        guard schema.kind == .object else { return .unknown }
+        if schema.bool == false { return (nil, true) }
+        guard schema.kind == .object else { return (nil, false) }
         let types = schema[member: "type"].map { $0.elements?.compactMap(\.string) ?? [$0.string].compactMap { $0 } }
         let mayBeObject = types?.contains("object") ?? true
         let mayBeArray = (types?.contains("array") ?? true) && (token == "-" || Int(token) != nil)
         switch (mayBeObject, mayBeArray) {
-        case (false, false): return .forbidden
+        case (false, false): return (nil, true)
         case (true, false): return member(of: schema, token)
         case (false, true):
-            guard let items = schema[member: "items"] else { return .unknown }
-            return items.kind == .array ? .unknown : .schema(items)
-        case (true, true): return .unknown
+            guard let items = schema[member: "items"], items.kind != .array else { return (nil, false) }
+            return (items, false)
+        case (true, true): return (nil, false)
         }
     }
 
     private func member(of schema: JSONDocument, _ token: String) -> Next {
-        if let property = schema[member: "properties"]?[member: token] { return .schema(property) }
+        if let property = schema[member: "properties"]?[member: token] { return (property, false) }
         guard schema[member: "patternProperties"] == nil, let others = schema[member: "additionalProperties"] else {
-            return .unknown
+            return (nil, false)
         }
-        return others.bool == false ? .forbidden : .schema(others)
+        if others.bool == false { return (nil, true) }
+        return (others, false)
     }
 
     private func resolved(_ schema: JSONDocument?) -> JSONDocument? {

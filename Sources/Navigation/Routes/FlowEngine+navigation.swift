@@ -31,7 +31,7 @@ extension FlowEngine {
         _ journey: Journey, to screen: String, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Navigation {
         if journey.isActive, journey.top?.state == screen, !isDue(journey, now: now) {
-            let step = Step(journey: journey, changes: [], trace: [])
+            let step = Step(journey: journey, changes: [])
             return Navigation(step: step, path: [], events: [])
         }
         return try go(to: screen) { () throws(JourneyRefusal) in
@@ -101,8 +101,8 @@ extension StepRun {
     ///
     /// - Returns: the first hop that was refused, or led to another screen, and why; nil when there is none.
     fileprivate mutating func walk(_ route: Route) -> (hop: Route.Hop, violations: [JSONViolation])? {
-        isLink = true
-        defer { isLink = false }
+        purpose = .link
+        defer { purpose = .event(.client) }
         for hop in route.hops {
             do throws(JourneyRefusal) {
                 event = .data(.emptyObject)

@@ -39,8 +39,7 @@ extension RouteSearch {
         }
         switch coordinators[coordinator].flow.states[target].kind {
         case .screen:
-            var frame = frame(of: target, coordinator)
-            frame.params = params
+            let frame = Frame(of: target, in: coordinators[coordinator].flow, coordinator, with: params)
             guard let placed = placed(frame, by: verb, on: top) else { return }
             arrivals.append(Arrival(top: placed, obstacle: arrival(on: placed).obstacle ?? obstacle))
         case .choice(let branches):
@@ -134,11 +133,16 @@ extension RouteSearch {
         guard hops < FlowEngine.maximumHops, let parent = coordinators[coordinator].parent,
             let child = childFlow(of: coordinator)
         else { return }
-        let told = child.transitions(after: ChildFlow.abandoned, byFinal: false)
-        guard let taken = alternatives(told, of: parent).first(where: { $0.1 == nil })?.0, taken.moves else {
+        guard let taken = taken(afterAbandoning: child, of: parent) else {
             return abandon(parent, obstacle, hops: hops + 1, into: &arrivals)
         }
         follow(taken, of: parent, on: nil, obstacle ?? self.obstacle(to: taken), hops: hops + 1, into: &arrivals)
+    }
+
+    /// Where the parent leads on after a child that has no frame any more; nil where it stays.
+    private func taken(afterAbandoning child: ChildFlow, of parent: Int) -> Transition? {
+        let told = child.transitions(after: ChildFlow.abandoned, byFinal: false)
+        return alternatives(told, of: parent).first { $0.1 == nil && $0.0.moves }?.0
     }
 
     /// The state of the parent's flow that started a coordinator.
@@ -159,14 +163,6 @@ extension RouteSearch {
     }
 
     // MARK: - Stacks
-
-    /// A frame of a screen, not on a stack yet.
-    func frame(of state: Int, _ coordinator: Int) -> Frame {
-        var frame = Frame(
-            coordinator: coordinator, state: coordinators[coordinator].flow.states[state].id, presentation: .push)
-        frame.knownPlace = Int32(clamping: state)
-        return frame
-    }
 
     /// How a verb would move a stack; nil when the stack does not allow that.
     func move(_ top: Int?, by verb: NavigationVerb, to target: Frame?) -> StackMove<Int>? {
@@ -205,9 +201,7 @@ extension RouteSearch {
         let stayed = uncovered(landing)
         for lost in lost(leaving: top, stayed.top) {
             guard let parent = coordinators[lost].parent, let child = childFlow(of: lost) else { continue }
-            let told = child.transitions(after: ChildFlow.abandoned, byFinal: false)
-            let taken = alternatives(told, of: parent).first { $0.1 == nil }?.0
-            guard let taken, taken.moves else { continue }
+            guard let taken = taken(afterAbandoning: child, of: parent) else { continue }
             var arrivals: [Arrival] = []
             follow(taken, of: parent, on: stayed.top, obstacle(to: taken), hops: 1, into: &arrivals)
             return arrivals

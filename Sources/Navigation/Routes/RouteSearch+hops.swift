@@ -94,7 +94,7 @@ extension RouteSearch {
             for transition in own + coordinators[coordinator].flow.always
             where transition.target.map({ $0 != here }) ?? true {
                 let scope = scope(of: coordinator, with: frame.params)
-                guard transition.guard.map({ scope.test($0) == .holds }) ?? true else { continue }
+                guard scope.test(transition) == .holds else { continue }
                 let reached = arrivals(by: transition, of: coordinator, on: top, nil).first { $0.obstacle == nil }
                 if let reached { return reached }
             }
@@ -129,7 +129,7 @@ extension RouteSearch {
             return uncovered(landing, leaving: top)
         case .target(let target):
             let coordinator = stacks[top].coordinator
-            let frame = frame(of: target, coordinator)
+            let frame = Frame(of: target, in: coordinators[coordinator].flow, coordinator)
             let landing = stacks.stack(top).landing(where: { frame.showsSame(as: $0) }, isOpen: { isOpen($0) })
             if let landing { return [arrival(on: landing)] }
             var arrivals: [Arrival] = []
@@ -143,7 +143,7 @@ extension RouteSearch {
     /// Whether the `requires` of a frame's screen hold.
     func isOpen(_ frame: Frame) -> Bool {
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame) else { return false }
-        return services.meet(screen.requires, seenBy: owners(of: frame.coordinator)) {
+        return services.meet(screen.requires, seenBy: coordinators[frame.coordinator].owners) {
             scope(of: frame.coordinator, with: frame.params)
         }
     }
@@ -153,11 +153,7 @@ extension RouteSearch {
         var isTaken = false
         return list.map { transition in
             guard !isTaken else { return (transition, .shadowed) }
-            guard let guardian = transition.guard else {
-                isTaken = true
-                return (transition, nil)
-            }
-            switch scope(of: coordinator).test(guardian) {
+            switch transition.isUnconditional ? .holds : scope(of: coordinator).test(transition) {
             case .holds:
                 isTaken = true
                 return (transition, nil)
@@ -166,9 +162,9 @@ extension RouteSearch {
             case .undecided: isTaken = true
             case .unknown:
                 // The hop sends the event without data. If that takes this transition, it cannot take a later one.
-                isTaken = scope(of: coordinator, event: .data(.emptyObject)).test(guardian) == .holds
+                isTaken = scope(of: coordinator, event: .data(.emptyObject)).test(transition) == .holds
             }
-            return (transition, .guardian(guardian, of: coordinator))
+            return (transition, .conditions(transition, of: coordinator))
         }
     }
 
@@ -184,8 +180,8 @@ extension RouteSearch {
     /// Says an obstacle in words. Pointers begin with a service, `event` or `input`.
     func explain(_ obstacle: RouteObstacle) -> [JSONViolation] {
         switch obstacle {
-        case .guardian(let guardian, let coordinator):
-            let reasons = scope(of: coordinator).reasons(against: guardian)
+        case .conditions(let transition, let coordinator):
+            let reasons = scope(of: coordinator).reasons(against: transition)
             return reasons.isEmpty
                 ? [JSONViolation(pointer: "/event", detail: "is needed, and navigation sends no data")] : reasons
         case .shadowed: return [JSONViolation(pointer: "", detail: "another way is taken with the data as it is")]
@@ -198,5 +194,68 @@ extension RouteSearch {
         case .noWayBack: return [JSONViolation(pointer: "", detail: "cannot be gone back to")]
         case .refused: return [JSONViolation(pointer: "", detail: "was refused")]
         }
+    }
+}
+
+/// The way of a `resume`: forward to a screen, as far as the screens on it are answered.
+///
+/// The way is searched as if every screen were answered, so that the first that is not is on it. Behind that one
+/// nothing is certain, because the answers decide.
+extension RouteSearch {
+    /// A `resume` leads straight to its screen only where nothing else leads there, not even a way with obstacles.
+    private static let detour = 1_000
+
+    /// The hops up to the first screen that is not answered, or to the one that is looked for.
+    static func wayForward(from run: inout StepRun, to target: Frame) throws(JourneyRefusal) -> [Route.Hop] {
+        var search = try RouteSearch(from: &run, to: target.state, forward: target, without: [])
+        guard let last = try? search.nearest() else {
+            // Not from a screen: a child has ended, or a time was over.
+            return [Route.Hop(event: "", screen: target.state, key: search.key("", from: 0), kind: .direct)]
+        }
+        var hops: [Route.Hop] = []
+        for place in search.way(to: last) {
+            if let obstacle = search.places[place].obstacle {
+                if case .unanswered = obstacle, !hops.isEmpty { break }
+                throw .guardNotMet(search.explain(obstacle))
+            }
+            hops.append(search.hop(to: place))
+            if search.isOpen(place) { break }
+        }
+        return hops
+    }
+
+    /// Whether a `resume` stops at a place. It does not stop where it begins: that answer has just been given.
+    func isOpen(_ place: Int) -> Bool { forward != nil && places[place].origin != nil && !isAnswered(place) }
+
+    private func isAnswered(_ place: Int) -> Bool {
+        let frame = stacks[places[place].top]
+        guard let screen = coordinators[frame.coordinator].flow.screen(of: frame)?.screen else { return false }
+        return scope(of: frame.coordinator, with: frame.params).isAnswered(screen.answers)
+    }
+
+    /// Adds the ways from a screen as if it were answered, and the straight way of a transition that resumes.
+    ///
+    /// - Parameter isAnswered: the first place is, for its answer has just been given.
+    mutating func resume(_ screen: Screen, _ reaction: Reaction, isAnswered: Bool, from origin: Int) {
+        let isFirst = places[origin].origin == nil
+        let transitions = reaction.rule.transitions
+        if !isAnswered {
+            for transition in transitions.filter({ $0.nav != .resume && $0.moves && $0.gives(screen.answers) }) {
+                let isKnown = scope(of: reaction.coordinator).test(transition) == .holds
+                let obstacle: RouteObstacle? = isFirst && isKnown ? nil : .unanswered
+                for arrival in arrivals(by: transition, of: reaction.coordinator, on: places[origin].top, obstacle) {
+                    insert(arrival, from: origin, event: reaction.rule.event, .passed)
+                }
+            }
+        }
+        guard let forward, transitions.contains(where: { $0.nav == .resume }),
+            let coordinator = coordinators.firstIndex(where: { $0.wanted != nil }),
+            let wanted = coordinators[coordinator].wanted
+        else { return }
+        let frame = Frame(of: wanted, in: coordinators[coordinator].flow, coordinator, with: forward.params)
+        let top = stacks.put(frame, on: places[origin].top)
+        insert(
+            Arrival(top: top, obstacle: arrival(on: top).obstacle), from: origin, event: reaction.rule.event, .direct,
+            detour: Self.detour)
     }
 }

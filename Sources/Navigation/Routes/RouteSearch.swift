@@ -21,6 +21,8 @@ struct RouteSearch {
         /// The state of the parent's flow.
         let startedBy: Int?
         let input: JSONDocument
+        /// Which services it sees that coordinators own.
+        let owners: ServiceOwners
         /// The state of the screen that is looked for, if this flow has one of that name.
         var wanted: Int?
         var isVisited: [Bool]
@@ -109,9 +111,14 @@ struct RouteSearch {
     ///
     /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``.
     mutating func route() throws(JourneyRefusal) -> Route {
-        // In a statement of its own: the call would be made on a copy from before the search.
-        let nearest = try nearest()
-        return try route(to: nearest)
+        let last = try nearest()
+        let way = way(to: last)
+        for place in way {
+            if let obstacle = places[place].obstacle {
+                throw .unreachable(blockedBy: stacks[places[place].top].state, explain(obstacle))
+            }
+        }
+        return Route(hops: way.map(hop))
     }
 
     /// The nearest place that is looked for.
@@ -125,16 +132,6 @@ struct RouteSearch {
             expand(place)
         }
         throw .unreachable(blockedBy: screen, [JSONViolation(pointer: "", detail: "there is no way that leads there")])
-    }
-
-    private func route(to last: Int) throws(JourneyRefusal) -> Route {
-        let way = way(to: last)
-        for place in way {
-            if let obstacle = places[place].obstacle {
-                throw .unreachable(blockedBy: stacks[places[place].top].state, explain(obstacle))
-            }
-        }
-        return Route(hops: way.map(hop))
     }
 
     /// The places on the way, without the first.
@@ -158,10 +155,13 @@ struct RouteSearch {
         _ flow: FlowDefinition, id: Int? = nil, parent: Int?, startedBy: Int?, input: JSONDocument
     ) -> Int {
         let wanted = forward == nil ? flow.place(of: screen).flatMap { flow.states[$0].isScreen ? $0 : nil } : nil
+        let id = id ?? (1 << 32) + coordinators.count
+        var owners = parent.map { coordinators[$0].owners } ?? ServiceOwners()
+        let names = flow.ownership.services
+        if !names.isEmpty { owners.levels.insert(.init(coordinator: id, flow: flow.id, names: names), at: 0) }
         coordinators.append(
             Coordinator(
-                id: id ?? (1 << 32) + coordinators.count, flow: flow, parent: parent, startedBy: startedBy,
-                input: input, wanted: wanted,
+                id: id, flow: flow, parent: parent, startedBy: startedBy, input: input, owners: owners, wanted: wanted,
                 isVisited: Array(repeating: false, count: flow.states.count)))
         return coordinators.count - 1
     }
@@ -182,21 +182,9 @@ struct RouteSearch {
         of coordinator: Int, event: DataScope.EventData = .unknown, with params: JSONDocument? = nil
     ) -> DataScope {
         DataScope(
-            flow: coordinators[coordinator].flow, services: services, owners: owners(of: coordinator), event: event,
+            flow: coordinators[coordinator].flow, services: services, owners: coordinators[coordinator].owners,
+            event: event,
             input: coordinators[coordinator].input, output: nil, frame: params, now: now)
-    }
-
-    /// Which services coordinators own, as ``StepRun/owners(of:)``.
-    func owners(of coordinator: Int) -> ServiceOwners {
-        var owners = ServiceOwners()
-        for place in sequence(first: coordinator, next: { coordinators[$0].parent }) {
-            let flow = coordinators[place].flow
-            let names = flow.ownership.services
-            if !names.isEmpty {
-                owners.levels.append(.init(coordinator: coordinators[place].id, flow: flow.id, names: names))
-            }
-        }
-        return owners
     }
 }
 
@@ -231,8 +219,8 @@ struct Route {
 
 /// Why a hop is not possible. It is put into words only for the report.
 enum RouteObstacle {
-    /// The guard does not hold, or depends on the event's data.
-    case guardian(Guard, of: Int)
+    /// The transition's guard does not hold, or depends on the event's data.
+    case conditions(Transition, of: Int)
     /// An earlier transition in the list would be taken.
     case shadowed
     /// The `requires` of the screen do not hold.

@@ -47,8 +47,8 @@ extension FlowEngine {
         of journey: Journey, isFromBackend: Bool = false, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> (rules: [Reaction], canGoBack: Bool) {
         guard journey.isActive else { return ([], false) }
-        var run = StepRun(self, journey, services, now: now, event: .unknown)
-        run.isFromBackend = isFromBackend
+        var run = StepRun(
+            self, journey, services, now: now, event: .unknown, of: isFromBackend ? .backend : .client)
         return (try run.reactions(), try run.canGoBack())
     }
 
@@ -107,8 +107,10 @@ extension StepRun {
         Self.writeHead(of: journey, status: journey.status.rawValue, to: &json)
         if journey.isActive, let top = journey.frames.last {
             let screen = try screen(of: top)
-            json.add(screen.text.screen(top.presentation))
-            let owners = try owners(of: top.coordinator)
+            json.add(screen.text.head)
+            json.add("", top.presentation.rawValue)
+            json.add(screen.text.data)
+            let owners = owners(of: top.coordinator)
             writeData(of: screen, seenBy: owners, to: &json, &tag)
             if let params = top.params { json.add(#"},"params":"#, params) }
             json.add(top.params == nil ? #"}},"events":["# : #"},"events":["#)
@@ -199,13 +201,16 @@ extension StepRun {
                 coordinator = frame.coordinator
                 flow = try? self.flow(of: frame.coordinator)
             }
+            if place > 0 { json.add(",") }
             if let text = flow?.screen(of: frame)?.text {
-                json.add(text.frame(frame.presentation))
+                json.add(text.frame)
             } else {
                 // The screen is not in the file any more.
                 let flow = journey.coordinator(frame.coordinator)?.flow ?? ""
-                json.add(ScreenText.frame(flow: flow, screen: frame.state, presentation: frame.presentation))
+                json.add(ScreenText.frame(flow: flow, screen: frame.state))
             }
+            json.add("", frame.presentation.rawValue)
+            json.add("}")
         }
     }
 

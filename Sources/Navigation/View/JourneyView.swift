@@ -4,55 +4,67 @@ import JSONDocument
 public struct JourneyView: Sendable, Equatable {
     /// The JSON text that clients get.
     public let json: [UInt8]
+    private let document: JSONDocument
+
+    /// Reads the text that the engine wrote.
+    package init(json: [UInt8]) {
+        self.json = json
+        document = (try? JSONDocument(parsing: json)) ?? .null
+    }
+
     /// The id of the journey.
-    public let id: String
+    public var id: String { document.text("id") }
     /// The id of the journey's own flow.
-    public let flow: String
+    public var flow: String { document.text("flow") }
     /// The version of the flow.
-    public let version: Int
+    public var version: Int { document[member: "version"]?.int ?? 0 }
     /// Whether the journey is running.
-    public let status: JourneyStatus
+    public var status: JourneyStatus { JourneyStatus(rawValue: document.text("status")) ?? .active }
     /// The number of the last step.
-    public let step: UInt64
+    public var step: UInt64 { UInt64(clamping: document[member: "step"]?.int ?? 0) }
     /// The top screen; nil once the journey is over.
-    public let screen: ScreenView?
+    public var screen: ScreenView? { document.present("screen").map { ScreenView(document: $0) } }
     /// The events of the screen, except `back`.
-    public let events: [EventView]
+    public var events: [EventView] { document.list("events").map(EventView.init) }
     /// Whether the event `back` is accepted.
-    public let canGoBack: Bool
+    public var canGoBack: Bool { document[member: "can_go_back"]?.bool ?? false }
     /// The frames from the bottom up.
-    public let stack: [FrameView]
+    public var stack: [FrameView] { document.list("stack").map { FrameView(document: $0) } }
     /// The journey's own coordinator; nil once the journey is over.
-    public let coordinators: CoordinatorView?
+    public var coordinators: CoordinatorView? { document.present("coordinators").map(CoordinatorView.init) }
     /// The outcome of a finished journey.
-    public let outcome: String?
+    public var outcome: String? { document[member: "outcome"]?.string }
     /// The output of a finished journey; nil when there is none, or it is null.
-    public let output: JSONDocument?
+    public var output: JSONDocument? { document.present("output") }
     /// When the flow started, or started over.
-    public let startedAt: Int64
+    public var startedAt: Int64 { document.time("started_at") ?? 0 }
     /// When the journey expires unless it moves; nil: never.
-    public let expiresAt: Int64?
+    public var expiresAt: Int64? { document.time("expires_at") }
 }
 
 /// The screen that the client draws.
 public struct ScreenView: Sendable, Equatable {
+    fileprivate let document: JSONDocument
+
     /// The id of the state.
-    public let id: String
+    public var id: String { document.text("id") }
     /// The client's name for the screen.
-    public let name: String
+    public var name: String { document.text("name") }
     /// The title for people.
-    public let title: String?
+    public var title: String? { document[member: "title"]?.string }
     /// How the screen came onto the stack.
-    public let presentation: Frame.Presentation
+    public var presentation: Frame.Presentation { document.presentation }
     /// Whether the journey waits for a task, and the client for the journey.
-    public let isBusy: Bool
+    public var isBusy: Bool { document.text("status") == "busy" }
     /// The documents of the screen's services, sorted by name.
-    public let data: [ServiceView]
+    public var data: [ServiceView] {
+        (document[member: "data"]?.members ?? []).map { ServiceView(service: $0.name, document: $0.value) }
+    }
     /// The values that the transition gave to the frame; nil when it gave none.
-    public let params: JSONDocument?
+    public var params: JSONDocument? { document[member: "params"] }
 
     /// The document of one of the screen's services.
-    public subscript(service: String) -> JSONDocument? { data.first { $0.service == service }?.document }
+    public subscript(service: String) -> JSONDocument? { document[member: "data"]?[member: service] }
 }
 
 /// The document of a service that a screen shows.
@@ -71,30 +83,18 @@ public struct EventView: Sendable, Equatable {
     public let enabled: Bool
     /// Why the event would be refused. Pointers begin with a service or `input`; an empty one means the stack.
     public let why: [JSONViolation]
-
-    /// An event as the view lists it.
-    public init(name: String, enabled: Bool = true, why: [JSONViolation] = []) {
-        self.name = name
-        self.enabled = enabled
-        self.why = why
-    }
 }
 
 /// A screen on the stack.
 public struct FrameView: Sendable, Equatable {
-    /// The id of the flow that the screen belongs to.
-    public let flow: String
-    /// The id of the state.
-    public let screen: String
-    /// How the screen came onto the stack.
-    public let presentation: Frame.Presentation
+    fileprivate let document: JSONDocument
 
-    /// A frame as the view lists it.
-    public init(flow: String, screen: String, presentation: Frame.Presentation) {
-        self.flow = flow
-        self.screen = screen
-        self.presentation = presentation
-    }
+    /// The id of the flow that the screen belongs to.
+    public var flow: String { document.text("flow") }
+    /// The id of the state.
+    public var screen: String { document.text("screen") }
+    /// How the screen came onto the stack.
+    public var presentation: Frame.Presentation { document.presentation }
 }
 
 /// A coordinator with the coordinators that it has started, oldest first.
@@ -105,50 +105,6 @@ public struct CoordinatorView: Sendable, Equatable {
     public let state: String
     /// The coordinators that it has started.
     public let children: [CoordinatorView]
-
-    /// A coordinator as the view lists it.
-    public init(flow: String, state: String, children: [CoordinatorView] = []) {
-        self.flow = flow
-        self.state = state
-        self.children = children
-    }
-}
-
-// MARK: - Reading the text
-
-extension JourneyView {
-    /// Reads the text that the engine wrote.
-    package init(json: [UInt8]) {
-        self.json = json
-        let document = (try? JSONDocument(parsing: json)) ?? .null
-        id = document.text("id")
-        flow = document.text("flow")
-        version = document[member: "version"]?.int ?? 0
-        status = JourneyStatus(rawValue: document.text("status")) ?? .active
-        step = UInt64(clamping: document[member: "step"]?.int ?? 0)
-        screen = document[member: "screen"].flatMap(ScreenView.init)
-        events = document.list("events").map(EventView.init)
-        canGoBack = document[member: "can_go_back"]?.bool ?? false
-        stack = document.list("stack").map(FrameView.init)
-        coordinators = document[member: "coordinators"].flatMap { $0.isNull ? nil : CoordinatorView($0) }
-        outcome = document[member: "outcome"]?.string
-        output = document[member: "output"].flatMap { $0.isNull ? nil : $0 }
-        startedAt = document.time("started_at") ?? 0
-        expiresAt = document.time("expires_at")
-    }
-}
-
-extension ScreenView {
-    fileprivate init?(_ document: JSONDocument) {
-        guard !document.isNull else { return nil }
-        id = document.text("id")
-        name = document.text("name")
-        title = document[member: "title"]?.string
-        presentation = document.presentation
-        isBusy = document.text("status") == "busy"
-        params = document[member: "params"]
-        data = (document[member: "data"]?.members ?? []).map { ServiceView(service: $0.name, document: $0.value) }
-    }
 }
 
 extension EventView {
@@ -156,14 +112,6 @@ extension EventView {
         name = document.text("name")
         enabled = document[member: "enabled"]?.bool ?? false
         why = document.list("why").map { JSONViolation(pointer: $0.text("pointer"), detail: $0.text("detail")) }
-    }
-}
-
-extension FrameView {
-    fileprivate init(_ document: JSONDocument) {
-        flow = document.text("flow")
-        screen = document.text("screen")
-        presentation = document.presentation
     }
 }
 
@@ -177,6 +125,12 @@ extension CoordinatorView {
 
 extension JSONDocument {
     fileprivate func text(_ name: String) -> String { self[member: name]?.string ?? "" }
+
+    /// A member that is there and not null.
+    fileprivate func present(_ name: String) -> JSONDocument? {
+        guard let value = self[member: name], !value.isNull else { return nil }
+        return value
+    }
 
     fileprivate func list(_ name: String) -> [JSONDocument] { self[member: name]?.elements ?? [] }
 

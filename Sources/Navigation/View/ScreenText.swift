@@ -3,10 +3,11 @@ import JSONDocument
 /// The parts of a journey's view that are the same each time, written once when the flow is loaded. The view of a
 /// journey is written at each of its steps, and nearly all of its bytes are in these parts.
 final class ScreenText: Sendable {
-    /// The member `screen` up to its data, by presentation.
-    private let screens: [[UInt8]]
-    /// An element of `stack`, by presentation; with a comma in front of all but the root.
-    private let frames: [[UInt8]]
+    /// The member `screen` up to its presentation, and from there to its data.
+    let head: [UInt8]
+    let data: StaticString
+    /// An element of `stack` up to its presentation.
+    let frame: [UInt8]
     /// The names of the services in `data`, as JSON with a colon.
     let dataNames: [[UInt8]]
     /// The elements of `events`, when all events are possible.
@@ -16,16 +17,14 @@ final class ScreenText: Sendable {
     ///   - events: of the screen and its flow.
     ///   - isBusy: whether it is the screen of a task.
     init(_ screen: Screen, id: String, flow: String, events: [String], isBusy: Bool) {
-        screens = Frame.Presentation.allCases.map { presentation in
-            Self.text { json in
-                json.add(#","screen":{"id":"#, id)
-                json.add(#","name":"#, screen.name)
-                json.add(#","title":"#, screen.title)
-                json.add(#","presentation":"#, presentation.rawValue)
-                json.add(isBusy ? #","status":"busy","data":{"# : #","data":{"#)
-            }
+        head = Self.text { json in
+            json.add(#","screen":{"id":"#, id)
+            json.add(#","name":"#, screen.name)
+            json.add(#","title":"#, screen.title)
+            json.add(#","presentation":"#)
         }
-        frames = Frame.Presentation.allCases.map { Self.frame(flow: flow, screen: id, presentation: $0) }
+        data = isBusy ? #","status":"busy","data":{"# : #","data":{"#
+        frame = Self.frame(flow: flow, screen: id)
         dataNames = screen.data.map { name in
             Self.text { json in
                 json.add("", name)
@@ -37,16 +36,11 @@ final class ScreenText: Sendable {
         }
     }
 
-    func screen(_ presentation: Frame.Presentation) -> [UInt8] { screens[presentation.index] }
-
-    func frame(_ presentation: Frame.Presentation) -> [UInt8] { frames[presentation.index] }
-
-    static func frame(flow: String, screen: String, presentation: Frame.Presentation) -> [UInt8] {
+    static func frame(flow: String, screen: String) -> [UInt8] {
         text { json in
-            json.add(presentation == .root ? #"{"flow":"# : #",{"flow":"#, flow)
+            json.add(#"{"flow":"#, flow)
             json.add(#","screen":"#, screen)
-            json.add(#","presentation":"#, presentation.rawValue)
-            json.add("}")
+            json.add(#","presentation":"#)
         }
     }
 
@@ -55,17 +49,6 @@ final class ScreenText: Sendable {
         write(&json)
         // A copy without the unused capacity, because the text stays in memory.
         return json.bytes.withUnsafeBufferPointer { Array($0) }
-    }
-}
-
-extension Frame.Presentation {
-    /// The index in `allCases`.
-    fileprivate var index: Int {
-        switch self {
-        case .root: 0
-        case .push: 1
-        case .modal: 2
-        }
     }
 }
 

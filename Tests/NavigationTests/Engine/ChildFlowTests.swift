@@ -1,6 +1,7 @@
 import JSONDocument
-import Navigation
 import Testing
+
+@testable import Navigation
 
 @Suite("Child flows")
 struct ChildFlowTests {
@@ -168,7 +169,8 @@ struct ChildFlowTests {
                     flow: "outer", state: "middle",
                     children: [
                         CoordinatorView(
-                            flow: "middle", state: "inner", children: [CoordinatorView(flow: "child", state: "a")])
+                            flow: "middle", state: "inner",
+                            children: [CoordinatorView(flow: "child", state: "a", children: [])])
                     ]))
         try traveller.back()
         #expect(traveller.stack == ["a"])

@@ -149,7 +149,6 @@ struct CommandTests {
         try traveller.send("child")
         try traveller.send("go", item)
         #expect(traveller.journey.owned.map(\.document) == [Self.cart(["low": 2], 2)])
-        #expect(traveller.trace.contains(.serviceChanged("cart")))
         try traveller.send("reset")
         #expect(traveller.changes == [ServiceChange(service: "quote", effect: .removed)])
         #expect(traveller.journey.owned.map(\.name) == ["cart", "limits"])

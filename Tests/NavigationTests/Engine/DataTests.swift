@@ -1,6 +1,7 @@
 import JSONDocument
-import Navigation
 import Testing
+
+@testable import Navigation
 
 @Suite("Actions, values and guards")
 struct DataTests {
@@ -302,7 +303,7 @@ struct DataTests {
                 EventView(
                     name: "blocked", enabled: false,
                     why: [JSONViolation(pointer: "/limits/low", detail: "must be more than 3")]),
-                EventView(name: "depends"), EventView(name: "mends"),
+                EventView(name: "depends", enabled: true, why: []), EventView(name: "mends", enabled: true, why: []),
                 EventView(
                     name: "strict", enabled: false, why: [JSONViolation(pointer: "/limits/ok", detail: "is required")]),
             ])

@@ -54,11 +54,10 @@ struct OwnershipTests {
         #expect(Self.names(traveller.journey) == ["0 log", "1 log", "0 memo"])
         #expect(traveller.changes.isEmpty && traveller.services.log.isEmpty, "the session has none of it")
         try traveller.send("end")
-        #expect(traveller.trace.contains(.serviceRemoved("log")))
+        #expect(traveller.ownedChanges == [ServiceChange(service: "log", effect: .removed)])
         #expect(Self.names(traveller.journey) == ["0 log", "0 memo"])
         try traveller.send("end")
-        let removed = traveller.trace.filter { if case .serviceRemoved = $0 { true } else { false } }
-        #expect(removed == [.serviceRemoved("memo"), .serviceRemoved("log")])
+        #expect(traveller.ownedChanges == ["memo", "log"].map { ServiceChange(service: $0, effect: .removed) })
         #expect(traveller.journey.owned.isEmpty)
     }
 

@@ -1,6 +1,7 @@
 import JSONDocument
-import Navigation
 import Testing
+
+@testable import Navigation
 
 @Suite("The wizard of the documentation")
 struct WizardTests {
@@ -34,11 +35,7 @@ struct WizardTests {
         #expect(traveller.stack == ["start", "page1"])
         #expect(traveller.services["profile"][member: "name"] == "Ada")
         #expect(traveller.journey.step == 2)
-        #expect(
-            traveller.trace == [
-                .taken(flow: "wizard", version: 1, transition: "/states/start/on/sign_in"),
-                .moved(from: "start", to: "page1"), .serviceChanged("profile"),
-            ])
+        #expect(traveller.taken == ["wizard /states/start/on/sign_in"])
         #expect(try traveller.view().canGoBack)
     }
 
@@ -97,12 +94,7 @@ struct WizardTests {
         #expect(traveller.flows == ["wizard"])
         #expect(traveller.services["quote"] == ["text": "Note G", "author": "Ada"])
         #expect(
-            traveller.trace == [
-                .taken(flow: "edit-quote", version: 1, transition: "/states/edit/on/save"),
-                .childFinished(flow: "edit-quote", outcome: "saved"), .released(flow: "edit-quote"),
-                .taken(flow: "wizard", version: 1, transition: "/states/quote_editor/on/done.saved"),
-                .moved(from: "edit", to: "page3"), .serviceChanged("quote"),
-            ])
+            traveller.taken == ["edit-quote /states/edit/on/save", "wizard /states/quote_editor/on/done.saved"])
     }
 
     @Test("an empty transition at the end of a child stays where it was started from")
@@ -121,11 +113,7 @@ struct WizardTests {
         try traveller.back()
         #expect(traveller.stack == ["start", "page1", "page2"])
         #expect(traveller.flows == ["wizard"])
-        #expect(
-            traveller.trace == [
-                .childFinished(flow: "edit-quote", outcome: "abandoned"), .released(flow: "edit-quote"),
-                .moved(from: "show", to: "page2"),
-            ])
+        #expect(traveller.taken == [])
     }
 
     @Test("an event of the flow is accepted on the screens of its children, and ends them all")

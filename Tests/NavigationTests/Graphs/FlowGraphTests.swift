@@ -101,7 +101,7 @@ struct FlowGraphTests {
               graph [rankdir=TB, bgcolor="transparent", pad=0.3, nodesep=0.5, ranksep=0.6]
               node [fontname="Helvetica,Arial,sans-serif", fontsize=12, fontcolor="#1f2933", color="#5b7083", penwidth=1.2, margin="0.2,0.1"]
               edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#1f2933", color="#718096", arrowsize=0.7]
-              start [label="", shape=circle, style=filled, fillcolor="#5b7083", width=0.18, fixedsize=true]
+              start [label="", shape=circle, style=filled, width=0.18, fixedsize=true, fillcolor="#5b7083"]
               s0 [label=<<B>cancelled</B>>, shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
               s1 [label=<<B>page1</B><BR/>▤ profile<BR/>needs named>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
               s2 [label=<<B>page2</B><BR/>▤ profile<BR/>needs named>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
@@ -130,13 +130,13 @@ struct FlowGraphTests {
             flowchart TB
               start((" "))
               s0("#49;. #42;He#42; said #34;hi#34; #92; #38; #60;b#62;#35;1#59;#60;/b#62; #37;#37;#123;x#125;#37;#37; #96;y#96; #124; z  end<br/>a<br/>needs #95;so.<br/>↩ no way back<br/>list – pop<br/>stay – stays")
-              s1("b<br/>leave discard – dismiss<br/>◷ 2 h – expires")
+              s1("b<br/>leave discard – dismiss<br/>◷ 2h – expires")
               s2[["child<br/>flow edit-quote 1<br/>done.cancelled – stays"]]
               s3(["end<br/>outcome over"])
               s4{"which"}
               any("any screen")
               start --> s0
-              s0 -->|"list [#95;so.]<br/>say-no replace ⊘<br/>◷ 90 s"| s1
+              s0 -->|"list [#95;so.]<br/>say-no replace ⊘<br/>◷ 90s"| s1
               s1 -->|"go"| s4
               s1 -.->|"↩"| s0
               s2 -->|"done"| s3
@@ -169,15 +169,15 @@ struct FlowGraphTests {
               graph [rankdir=TB, bgcolor="transparent", pad=0.3, nodesep=0.5, ranksep=0.6]
               node [fontname="Helvetica,Arial,sans-serif", fontsize=12, fontcolor="#1f2933", color="#5b7083", penwidth=1.2, margin="0.2,0.1"]
               edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#1f2933", color="#718096", arrowsize=0.7]
-              start [label="", shape=circle, style=filled, fillcolor="#5b7083", width=0.18, fixedsize=true]
+              start [label="", shape=circle, style=filled, width=0.18, fixedsize=true, fillcolor="#5b7083"]
               s0 [label=<<B>1. *He* said "hi" \ &amp; &lt;b&gt;#1;&lt;/b&gt; %%{x}%% `y` | z  end</B><BR/><FONT POINT-SIZE="9" COLOR="#52606d">a</FONT><BR/>needs _so.<BR/>↩ no way back<BR/>list – pop<BR/>stay – stays>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
-              s1 [label=<<B>b</B><BR/>leave discard – dismiss<BR/>◷ 2 h – expires>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s1 [label=<<B>b</B><BR/>leave discard – dismiss<BR/>◷ 2h – expires>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
               s2 [label=<<B>child</B><BR/>flow edit-quote 1<BR/>done.cancelled – stays>, shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
               s3 [label=<<B>end</B><BR/>outcome over>, shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
-              s4 [label=<<B>which</B>>, shape=diamond, style=filled, fillcolor="#fdf6e3", margin="0.05,0.05"]
+              s4 [label=<<B>which</B>>, shape=diamond, style=filled, margin="0.05,0.05", fillcolor="#fdf6e3"]
               any [label=<<B>any screen</B>>, shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
               start -> s0
-              s0 -> s1 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>list [_so.]<BR ALIGN="LEFT"/>say-no replace ⊘<BR ALIGN="LEFT"/>◷ 90 s<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s0 -> s1 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>list [_so.]<BR ALIGN="LEFT"/>say-no replace ⊘<BR ALIGN="LEFT"/>◷ 90s<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               s1 -> s4 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>go<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               s1 -> s0 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>↩<BR ALIGN="LEFT"/></TD></TR></TABLE>>, style=dashed]
               s2 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>done<BR ALIGN="LEFT"/></TD></TR></TABLE>>]

@@ -81,7 +81,7 @@ struct JourneyTrial {
                 event, data: nil, to: journey, services: services, now: now, knowing: GuardMemory(),
                 timesMovedBy: 0)
             guard shown.step.journey == step.journey, shown.step.changes == step.changes,
-                (shown.text == nil) == step.trace.contains(where: \.isChange)
+                (shown.text == nil) != (step.changes + step.ownedChanges).isEmpty
             else { throw Difference(description: "shown with its step it is another step: \(story)") }
             let isTaken = try take(step, story)
             guard try shown.text.map({ try $0.bytes == view() }) ?? true else {
@@ -300,10 +300,8 @@ struct JourneyTrial {
         guard services.notes == model.notes else {
             throw Difference(description: "done was \(services.notes), by the model \(model.notes): \(story)")
         }
-        // Those of the session come first.
-        let removed = step.trace.compactMap { if case .serviceRemoved(let name) = $0 { name } else { nil } }
-            .dropFirst(step.changes.count { $0.effect == .removed })
-        guard Array(removed) == model.removed else {
+        let removed = step.ownedChanges.filter { $0.effect == .removed }.map(\.service)
+        guard removed == model.removed else {
             throw Difference(description: "removed was \(removed), by the model \(model.removed): \(story)")
         }
         return true
@@ -457,15 +455,5 @@ private struct FlagServices: ServiceDocuments {
         else { throw CommandRefusal([]) }
         return CommandResult(
             output: JSONDocument(was), changes: [ServiceChange(service: service, effect: .written(state))])
-    }
-}
-
-extension TraceEvent {
-    /// Whether a service was changed.
-    fileprivate var isChange: Bool {
-        switch self {
-        case .serviceChanged, .serviceCleared, .serviceRemoved: true
-        default: false
-        }
     }
 }

@@ -152,6 +152,7 @@ struct FlowPathsTests {
     @Test("as JSON and for a shell")
     func forms() {
         let script = FlowScript(
+            input: nil,
             entries: [
                 .event("say", data: ["text": "it's"]), .wait(milliseconds: 1500), .event("next", data: .emptyObject),
             ],

@@ -350,6 +350,5 @@ struct NavigateTests {
         #expect(result.step.journey.frames.map(\.state) == ["a", "b", "c"])
         #expect(result.step.journey.frames.map(\.presentation) == [.root, .push, .modal])
         #expect(result.step.journey.step == 1)
-        #expect(result.step.trace.first == .started(flow: "test", version: 1))
     }
 }

@@ -10,7 +10,9 @@ struct Traveller {
     var services: TestServices
     var now: Int64
     /// What happened in the last step.
-    var trace: [TraceEvent] = []
+    /// What the last step took: flow and place.
+    var taken: [String] = []
+    var ownedChanges: [ServiceChange] = []
     var changes: [ServiceChange] = []
     /// What the last step has found out about guards.
     private var memory = GuardMemory()
@@ -50,7 +52,7 @@ struct Traveller {
         #expect(Self.read(step.journey.json) == step.journey)
         expectWhole(step.journey)
         journey = kept ?? step.journey
-        trace = step.trace
+        (taken, ownedChanges) = (step.taken.map { "\($0.flow) \($0.place)" }, step.ownedChanges)
         changes = step.changes
         memory = step.memory
     }
@@ -111,7 +113,7 @@ struct Traveller {
         let step = engine.abandon(journey, services: services, now: now)
         services.perform(step.changes)
         journey = step.journey
-        trace = step.trace
+        (taken, ownedChanges) = (step.taken.map { "\($0.flow) \($0.place)" }, step.ownedChanges)
     }
 
     /// Lets time pass, and what it brings about happen.

@@ -170,23 +170,13 @@ struct Simulation {
     private static let decade: Int64 = 3650 * 86_400_000
 }
 
-/// A transition that a simulation has taken.
-struct TakenTransition: Hashable {
-    let flow: String
-    let version: Int
-    let place: String
-}
-
 /// The transitions of a simulation: what a step took counts when the step was not refused.
 private final class Recording: Sendable {
     private let state = Mutex<(kept: Set<TakenTransition>, new: Set<TakenTransition>)>(([], []))
 
     var kept: Set<TakenTransition> { state.withLock { $0.kept } }
 
-    func add(_ event: TraceEvent) {
-        guard case .taken(let flow, let version, let place) = event else { return }
-        state.withLock { _ = $0.new.insert(TakenTransition(flow: flow, version: version, place: place)) }
-    }
+    func add(_ taken: TakenTransition) { state.withLock { _ = $0.new.insert(taken) } }
 
     func keep() {
         state.withLock {

@@ -1,0 +1,157 @@
+import JSONDocument
+
+/// What an event does: its first transition whose guard holds is taken.
+public struct EventRule: Sendable {
+    /// The name of the event.
+    public let event: String
+    /// The transitions in the order in which their guards are tested.
+    public let transitions: [Transition]
+    /// Whether only a back end may send the event.
+    public var isBackend = false
+}
+
+extension [EventRule] {
+    var caused: [CausedTransition] {
+        flatMap { rule in rule.transitions.map { CausedTransition(cause: .event(rule.event), transition: $0) } }
+    }
+}
+
+/// A rule over several fields of an event's data.
+public struct FormRule: Sendable {
+    /// What must hold.
+    public let `guard`: Guard
+    /// The JSON Pointer within the data that the rule is about; nil for wherever the guard looks.
+    public let at: String?
+    /// The author's text for the person who breaks the rule.
+    public let say: String?
+
+    static let keys = FlowKeys(
+        ["guard": .ref("guard"), "at": ["type": "string"], "say": .text], required: ["guard"])
+
+    /// - Parameter reasons: why the guard does not hold; pointers begin with a service, `event` or `input`.
+    /// - Returns: the same with pointers within the data, and in the author's words.
+    func violations(_ reasons: [JSONViolation]) -> [JSONViolation] {
+        let event = "/event"
+        if let say {
+            let place =
+                at
+                ?? reasons.lazy.map(\.pointer).first { $0.hasPrefix(event + "/") }.map {
+                    String($0.dropFirst(event.count))
+                }
+            return [JSONViolation(pointer: place ?? "", detail: say)]
+        }
+        let inner = reasons.map { reason in
+            JSONViolation(
+                pointer: at ?? (reason.pointer.hasPrefix(event) ? String(reason.pointer.dropFirst(event.count)) : ""),
+                detail: reason.detail)
+        }
+        return inner.isEmpty ? [JSONViolation(pointer: at ?? "", detail: "breaks a rule")] : inner
+    }
+}
+
+extension FlowReader {
+    /// The event that `on` cannot have, because the key `back` of a screen describes it.
+    private static let reservedEvent = "back"
+
+    /// Reads `on`, `backend` and `rules` of a screen or of the flow.
+    ///
+    /// - Parameter shapes: its `accepts`.
+    mutating func events(
+        of node: FlowNode, _ shapes: [String: ShapeRule]
+    ) -> (events: [EventRule], forms: [String: [FormRule]]) {
+        let written = members(node["on"])
+        let isFlow = node.place.tokens.isEmpty
+        let backend = isFlow ? flowBackend : flowBackend.union(backend(node["backend"], among: written.map(\.name)))
+        let events = written.compactMap { name, node -> EventRule? in
+            guard name != Self.reservedEvent else {
+                return refuse(
+                    node, .badName, "every screen has the event \"back\"; the key back of the screen describes it")
+            }
+            let transitions = transitions(node, context(of: name, shapes))
+            return EventRule(event: name, transitions: transitions, isBackend: backend.contains(name))
+        }
+        let accepted = events.map(\.event) + flowEvents
+        for event in shapes.keys.sorted() where !accepted.contains(event) {
+            report(
+                node.place.appending("accepts").appending(event), .unknownEvent,
+                "accepts has a schema for \"\(event)\", which is not an event in `on`",
+                guess: guess(event, among: accepted))
+        }
+        return (events, forms(node["rules"], shapes, accepted))
+    }
+
+    private func schema(of event: String, _ shapes: [String: ShapeRule]) -> JSONDocument? {
+        (shapes[event] ?? flowShapes[event])?.document
+    }
+
+    private func context(of event: String, _ shapes: [String: ShapeRule]) -> DataContext {
+        DataContext(event: schema(of: event, shapes).map { .shaped($0) } ?? .maybe)
+    }
+
+    /// Reads `backend`: the events that only a back end may send.
+    mutating func backend(_ node: FlowNode?, among events: [String]) -> Set<String> {
+        var known: Set<String> = []
+        for (name, node) in names(node, of: "an event") {
+            if events.contains(name) {
+                known.insert(name)
+            } else {
+                report(
+                    node.place, .unknownEvent, "backend names \"\(name)\", which is not an event in `on`",
+                    guess: guess(name, among: events))
+            }
+        }
+        return known
+    }
+
+    mutating func shapes(_ node: FlowNode?) -> [String: ShapeRule] {
+        members(node).reduce(into: [:]) { shapes, member in shapes[member.name] = shape(member.node) }
+    }
+
+    /// Reads `rules`, beside `accepts`.
+    private mutating func forms(
+        _ node: FlowNode?, _ shapes: [String: ShapeRule], _ accepted: [String]
+    ) -> [String: [FormRule]] {
+        var forms: [String: [FormRule]] = [:]
+        for (event, node) in members(node) {
+            if !accepted.contains(event) {
+                report(
+                    node.place, .unknownEvent, "rules mentions \"\(event)\", which is not an event in `on`",
+                    guess: guess(event, among: accepted))
+            }
+            guard let list = node.elements else {
+                report(node.place, .wrongType, "the rules of an event are an array, not \(node.kind)")
+                continue
+            }
+            let (schema, context) = (schema(of: event, shapes), context(of: event, shapes))
+            forms[event] = list.compactMap { rule($0, schema, context) }
+        }
+        return forms
+    }
+
+    private mutating func rule(_ node: FlowNode, _ schema: JSONDocument?, _ context: DataContext) -> FormRule? {
+        guard node.isObject, let guardian = node["guard"] else {
+            return refuse(
+                node, .missingKey,
+                "a rule needs a guard, and may have at and say: {\"guard\": …, \"at\": \"/checkout_date\", \"say\": \"…\"}"
+            )
+        }
+        checkKeys(of: node, FormRule.keys, "a rule")
+        let say = localText(node["say"])
+        let at = text(node["at"])
+        if let at, let node = node["at"] {
+            let pointer = JSONPointer(parsing: at)
+            if pointer == nil || pointer?.tokens.first == "event" {
+                report(
+                    node.place, .badPointer,
+                    "at is a pointer into the event's data, as in \"/checkout_date\", not \"\(at)\"")
+            } else if let pointer, let room = schema.map(SchemaRoom.init),
+                room.isForbidden(pointer) || room.isUndeclared(pointer)
+            {
+                report(
+                    node.place, .undeclaredMember, "the event's schema does not declare \(at)",
+                    guess: room.guess(for: pointer))
+            }
+        }
+        return readGuard(guardian, context).map { FormRule(guard: $0, at: at, say: say) }
+    }
+}
