@@ -2,15 +2,41 @@
 
 #include "CJSON.h"
 #include "Pattern.hpp"
-#include "SchemaFormat.hpp"
 #include "Tree.hpp"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cjson {
+
+// URI references, as `$id` and `$ref` hold them (RFC 3986), see Reference.cpp.
+
+/// What comes before the `#` of a reference.
+std::string_view without_fragment(std::string_view reference);
+
+/// What comes after the `#` of a reference, decoded; nothing where it has none. False for a `%` without two digits.
+bool read_fragment(std::string_view reference, std::string &fragment);
+
+/// The URI that a reference means where `base` is the base URI (RFC 3986, section 5.2), without a fragment.
+std::string resolve(std::string_view base, std::string_view reference);
+
+/// A value of `format` that is asserted.
+struct SchemaFormat {
+    std::string_view name;
+    /// What a text of that format is, for a sentence.
+    const char *phrase;
+    bool (*matches)(const std::string &text);
+
+    /// The format of that name, or NULL: others assert nothing.
+    static const SchemaFormat *named(std::string_view name);
+
+    /// All names, for a sentence.
+    static std::string names();
+};
 
 struct Rule;
 using Rules = std::vector<const Rule *>;
@@ -122,6 +148,14 @@ unsigned type_bits(const json &value);
 
 /// Fills in the rules for the document of a schema. Throws `SchemaProblem`.
 void compile(CompiledSchema &schema);
+
+/// A JSON Pointer, and the rest of a sentence about that place.
+using Report = std::function<void(const std::string &pointer, const std::string &detail)>;
+
+/// How many violations a document has, up to `limit`. With an empty `report` none is reported, which is cheaper. Throws
+/// `Undecided`.
+size_t validate(
+    const CompiledSchema &schema, const json &document, Work &work, size_t limit, const Report &report);
 
 /// The keywords of draft 7, until NULL.
 const char *schema_keyword(size_t index);

@@ -110,44 +110,32 @@ size_t wrong_in_escape(std::string_view text, size_t at) {
 }
 
 /// Translates RapidJSON's error into ours.
-class Explanation {
-public:
-    Explanation(std::string_view text, const rapidjson::ParseResult &result, const Observer &observer)
-        : text_(text), at_(result.Offset()), observer_(observer) {
-        switch (result.Code()) {
-        case rapidjson::kParseErrorNumberTooBig: set(CJSON_PARSE_NUMBER_TOO_LARGE, at_, true); break;
-        case rapidjson::kParseErrorDocumentRootNotSingular: set(CJSON_PARSE_TRAILING_TEXT, at_); break;
-        case rapidjson::kParseErrorStringUnicodeSurrogateInvalid:
-            // Where another escape stands in place of the second half, that is at fault, otherwise the first half.
-            set(CJSON_PARSE_LONE_SURROGATE, at_ + (text_.substr(at_ + 6, 2) == "\\u" ? 6 : 0), true);
-            break;
-        case rapidjson::kParseErrorStringInvalidEncoding: {
-            bool whole;
-            set(CJSON_PARSE_INVALID_UTF8, at_ + well_formed_length(text_.data() + at_, text_.size() - at_, whole));
-            break;
-        }
-        case rapidjson::kParseErrorStringUnicodeEscapeInvalidHex: syntax(wrong_in_escape(text_, at_)); break;
-        case rapidjson::kParseErrorStringEscapeInvalid:
-            // At the backslash of a wrong escape, or at a control character.
-            syntax(at_ + (text_[at_] == '\\' ? 1 : 0));
-            break;
-        default: syntax(at_); break;
-        }
+cjson_parse_failure explain(std::string_view text, const rapidjson::ParseResult &result, const Observer &observer) {
+    const size_t at = result.Offset();
+    const auto failed = [&](cjson_parse_code code, size_t offset, bool has_pointer = false) {
+        return cjson_parse_failure{
+            code, std::min(offset, text.size()), has_pointer ? make_text(observer.pointer()) : nullptr};
+    };
+    const auto syntax = [&](size_t offset) {
+        return failed(offset < text.size() ? CJSON_PARSE_SYNTAX : CJSON_PARSE_UNEXPECTED_END, offset);
+    };
+    bool is_whole;
+    switch (result.Code()) {
+    case rapidjson::kParseErrorNumberTooBig: return failed(CJSON_PARSE_NUMBER_TOO_LARGE, at, true);
+    case rapidjson::kParseErrorDocumentRootNotSingular: return failed(CJSON_PARSE_TRAILING_TEXT, at);
+    case rapidjson::kParseErrorStringUnicodeSurrogateInvalid:
+        // Where another escape stands in place of the second half, that is at fault, otherwise the first half.
+        return failed(CJSON_PARSE_LONE_SURROGATE, at + (text.substr(at + 6, 2) == "\\u" ? 6 : 0), true);
+    case rapidjson::kParseErrorStringInvalidEncoding:
+        return failed(
+            CJSON_PARSE_INVALID_UTF8, at + well_formed_length(text.data() + at, text.size() - at, is_whole));
+    case rapidjson::kParseErrorStringUnicodeEscapeInvalidHex: return syntax(wrong_in_escape(text, at));
+    case rapidjson::kParseErrorStringEscapeInvalid:
+        // At the backslash of a wrong escape, or at a control character.
+        return syntax(at + (text[at] == '\\' ? 1 : 0));
+    default: return syntax(at);
     }
-
-    cjson_parse_failure failure{CJSON_PARSE_SYNTAX, 0, nullptr};
-
-private:
-    void syntax(size_t at) { set(at < text_.size() ? CJSON_PARSE_SYNTAX : CJSON_PARSE_UNEXPECTED_END, at); }
-
-    void set(cjson_parse_code code, size_t at, bool pointed = false) {
-        failure = {code, std::min(at, text_.size()), pointed ? make_text(observer_.pointer()) : nullptr};
-    }
-
-    std::string_view text_;
-    size_t at_;
-    const Observer &observer_;
-};
+}
 
 }  // namespace
 
@@ -178,7 +166,7 @@ cjson_parse_failure diagnose(std::string_view text, bool comments) {
     if (observer.code) {
         return {*observer.code, observer.offset, make_text(observer.pointer())};
     }
-    return Explanation(text, result, observer).failure;
+    return explain(text, result, observer);
 }
 
 }  // namespace cjson

@@ -15,12 +15,27 @@ inline const json &unwrap(const cjson_value *value) { return *reinterpret_cast<c
 inline cjson_value *wrap(json *value) { return reinterpret_cast<cjson_value *>(value); }
 inline const cjson_value *wrap(const json *value) { return reinterpret_cast<const cjson_value *>(value); }
 
-inline cjson_text *make_text(std::string text) noexcept {
+/// Runs `make`; an exception becomes NULL or false. Only want of memory throws, where no comment says otherwise.
+template <typename Make>
+auto guarded(Make make) noexcept -> decltype(make()) {
     try {
-        return reinterpret_cast<cjson_text *>(new std::string(std::move(text)));
+        return make();
     } catch (...) {
-        return nullptr;
+        return {};
     }
+}
+
+inline cjson_text *make_text(std::string text) noexcept {
+    return guarded([&] { return reinterpret_cast<cjson_text *>(new std::string(std::move(text))); });
+}
+
+inline std::string_view text_of(const uint8_t *bytes, size_t length) {
+    return length == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char *>(bytes), length);
+}
+
+inline const uint8_t *bytes_of(std::string_view text, size_t *length) {
+    *length = text.size();
+    return reinterpret_cast<const uint8_t *>(text.data());
 }
 
 /// Moves a value to the heap for C to own.

@@ -1,16 +1,25 @@
 #pragma once
 
 #include "PlainText.hpp"
-#include "Rapid.hpp"
 #include "Tree.hpp"
 
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 // How RapidJSON's reader is used: on a copy of the text, in which it unescapes strings in place, so that it allocates
-// nothing, and with numbers left as text, because its own conversion is not exact in Debian's release.
+// nothing, and with numbers left as text, because its own conversion is not exact in Debian's release. It is in a
+// namespace of its own, so that a program may have another version elsewhere, and a failed assertion throws instead of
+// ending the process.
+#define RAPIDJSON_NAMESPACE cjson::rapidjson
+#define RAPIDJSON_NAMESPACE_BEGIN namespace cjson { namespace rapidjson {
+#define RAPIDJSON_NAMESPACE_END } }
+#define RAPIDJSON_ASSERT(condition) ((condition) ? (void)0 : throw std::logic_error("RapidJSON"))
+
+#include <rapidjson/reader.h>
+
 namespace cjson {
 
 /// What happens while reading that the reader's events do not tell.

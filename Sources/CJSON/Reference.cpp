@@ -1,4 +1,4 @@
-#include "Reference.hpp"
+#include "CompiledSchema.hpp"
 
 #include <algorithm>
 #include <charconv>

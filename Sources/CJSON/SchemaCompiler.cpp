@@ -1,7 +1,6 @@
 #include "CompiledSchema.hpp"
 #include "Internal.hpp"
 #include "Pointer.hpp"
-#include "Reference.hpp"
 
 #include <algorithm>
 #include <stdexcept>

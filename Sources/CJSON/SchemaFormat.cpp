@@ -1,6 +1,4 @@
-#include "SchemaFormat.hpp"
-
-#include "Pattern.hpp"
+#include "CompiledSchema.hpp"
 
 #include <arpa/inet.h>
 

@@ -1,8 +1,11 @@
 #include "Internal.hpp"
 #include "Reading.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <memory>
-#include <new>
+#include <string>
 
 // Strict parsing. The first pass over a text makes the value, or fails; only then a second pass finds out why and where
 // (Diagnosis.cpp), so that the first one keeps no record.
@@ -80,7 +83,46 @@ private:
 
 }  // namespace
 
-bool cjson::read(std::string_view text, bool comments, json &result) {
+namespace cjson {
+
+bool is_unreadable(std::string_view text) {
+    return text.empty() || text.size() > maximum_text_length || has_byte_order_mark(text)
+        || std::memchr(text.data(), 0, text.size()) != nullptr;
+}
+
+void copy_for_reading(std::string_view text, std::vector<char> &copy) {
+    // One NUL ends the text; from there, eight bytes may be read at once, or three as the rest of a character.
+    constexpr size_t behind = 16;
+    copy.resize(text.size() + behind);
+    std::memcpy(copy.data(), text.data(), text.size());
+    std::memset(copy.data() + text.size(), 0, behind);
+}
+
+std::optional<Number> read_number(std::string_view text) {
+    const char *end = text.data() + text.size();
+    int64_t integer = 0;
+    const std::from_chars_result whole = std::from_chars(text.data(), end, integer);
+    if (whole.ptr == end) {
+        if (whole.ec == std::errc()) {
+            return integer;
+        }
+        uint64_t large = 0;
+        if (std::from_chars(text.data(), end, large).ec == std::errc()) {
+            return large;
+        }
+    }
+    double real = 0;
+    if (std::from_chars(text.data(), end, real).ec != std::errc()) {
+        // Too large, or so near to 0 that it is 0: from_chars does not say which. (The C locale is in force.)
+        real = std::strtod(std::string(text).c_str(), nullptr);
+        if (!std::isfinite(real)) {
+            return std::nullopt;
+        }
+    }
+    return real;
+}
+
+bool read(std::string_view text, bool comments, json &result) {
     if (is_unreadable(text)) {
         return false;
     }
@@ -98,9 +140,10 @@ bool cjson::read(std::string_view text, bool comments, json &result) {
     return is_sound;
 }
 
+}  // namespace cjson
+
 cjson_value *cjson_parse(const uint8_t *bytes, size_t length, bool comments, cjson_parse_failure *failure) {
-    *failure = {CJSON_PARSE_OK, 0, nullptr};
-    const std::string_view text(reinterpret_cast<const char *>(bytes), length);
+    const std::string_view text = cjson::text_of(bytes, length);
     try {
         auto value = std::make_unique<json>();
         if (cjson::read(text, comments, *value)) {

@@ -18,9 +18,10 @@ namespace {
 
 /// Why a patch stops; thrown and caught in this file only.
 struct Failure {
-    cjson_patch_code code;
-    size_t operation;
-    std::optional<std::string> pointer;
+    cjson_patch_kind kind;
+    const char *detail;
+    ptrdiff_t operation = -1;
+    std::optional<std::string> pointer = std::nullopt;
 };
 
 bool is_digits(const std::string &token) {
@@ -62,7 +63,7 @@ class Reader {
 public:
     static std::vector<Operation> read(const json &patch) {
         if (!patch.is_array()) {
-            throw Failure{CJSON_PATCH_NOT_AN_ARRAY, 0, std::nullopt};
+            throw Failure{CJSON_PATCH_MALFORMED, "A JSON Patch is an array of operations."};
         }
         std::vector<Operation> operations;
         operations.reserve(patch.elements().size());
@@ -73,30 +74,30 @@ public:
     }
 
 private:
-    Reader(const json &entry, size_t index) : entry_(entry), index_(index) {}
+    Reader(const json &entry, size_t index) : entry_(entry), index_(static_cast<ptrdiff_t>(index)) {}
 
     Operation operation() {
         if (!entry_.is_object()) {
-            fail(CJSON_PATCH_OPERATION_NOT_AN_OBJECT);
+            fail("An operation is an object.");
         }
         Operation operation{};
         operation.path_text = string("path");
         const std::string *name = string("op");
         path_ = operation.path_text;
         if (name == nullptr) {
-            fail(CJSON_PATCH_OP_MISSING);
+            fail("An operation needs a string \"op\".");
         }
         operation.op = op(*name);
         if (operation.path_text == nullptr) {
-            fail(CJSON_PATCH_PATH_MISSING);
+            fail("An operation needs a string \"path\".");
         }
-        operation.path = tokens(*operation.path_text, CJSON_PATCH_PATH_INVALID);
+        operation.path = tokens(*operation.path_text, "\"path\" is not a JSON Pointer.");
         if (operation.op == Op::move || operation.op == Op::copy) {
             read_from(operation);
         } else if (operation.op != Op::remove) {
             operation.value = entry_.find("value");
             if (operation.value == nullptr) {
-                fail(CJSON_PATCH_VALUE_MISSING);
+                fail("This operation needs a \"value\".");
             }
         }
         return operation;
@@ -105,14 +106,14 @@ private:
     void read_from(Operation &operation) {
         operation.from_text = string("from");
         if (operation.from_text == nullptr) {
-            fail(CJSON_PATCH_FROM_MISSING);
+            fail("This operation needs a string \"from\".");
         }
-        operation.from = tokens(*operation.from_text, CJSON_PATCH_FROM_INVALID);
+        operation.from = tokens(*operation.from_text, "\"from\" is not a JSON Pointer.");
         const Tokens &from = operation.from;
         const Tokens &path = operation.path;
         if (operation.op == Op::move && from.size() < path.size()
             && std::equal(from.begin(), from.end(), path.begin())) {
-            fail(CJSON_PATCH_MOVE_INTO_ITSELF);
+            fail("A value cannot be moved into itself.");
         }
     }
 
@@ -123,13 +124,14 @@ private:
         if (name == "move") return Op::move;
         if (name == "copy") return Op::copy;
         if (name == "test") return Op::test;
-        fail(CJSON_PATCH_OP_UNKNOWN);
+        fail("\"op\" is one of add, remove, replace, move, copy and test.");
     }
 
-    Tokens tokens(const std::string &text, cjson_patch_code otherwise) {
+    Tokens tokens(const std::string &text, const char *otherwise) {
         std::optional<Tokens> tokens = cjson::parse_pointer(text);
         if (!tokens) {
-            throw Failure{otherwise, index_, text};
+            path_ = &text;
+            fail(otherwise);
         }
         return *std::move(tokens);
     }
@@ -139,12 +141,15 @@ private:
         return found == nullptr ? nullptr : found->as<std::string>();
     }
 
-    [[noreturn]] void fail(cjson_patch_code code) const {
-        throw Failure{code, index_, path_ == nullptr ? std::nullopt : std::optional<std::string>(*path_)};
+    [[noreturn]] void fail(const char *detail) const {
+        throw Failure{
+            CJSON_PATCH_MALFORMED, detail, index_,
+            path_ == nullptr ? std::nullopt : std::optional<std::string>(*path_)};
     }
 
     const json &entry_;
-    size_t index_;
+    ptrdiff_t index_;
+    /// What a failure shows.
     const std::string *path_ = nullptr;
 };
 
@@ -195,7 +200,7 @@ private:
         }
         case Op::test:
             if (resolve(operation.path, false) != *operation.value) {
-                fail(CJSON_PATCH_TEST_FAILED);
+                fail(CJSON_PATCH_CONFLICT, "The value is not the one that \"test\" expects.");
             }
             break;
         }
@@ -269,7 +274,7 @@ private:
 
     json remove(const Tokens &path, bool is_from) {
         if (path.empty()) {
-            fail(CJSON_PATCH_ROOT_REMOVED, is_from);
+            fail(CJSON_PATCH_CONFLICT, "The whole document cannot be removed.", is_from);
         }
         json &parent = descend(path, path.size() - 1, is_from);
         const std::string &last = path.back();
@@ -295,7 +300,8 @@ private:
 
     void check_depth(const json &value) {
         if (operation_->path.size() + depth(value) > CJSON_MAXIMUM_DEPTH) {
-            fail(CJSON_PATCH_TOO_DEEP);
+            static_assert(CJSON_MAXIMUM_DEPTH == 64);
+            fail(CJSON_PATCH_TOO_DEEP, "The result would be nested more than 64 levels deep.");
         }
     }
 
@@ -316,33 +322,36 @@ private:
     void spend(const json &value) {
         const size_t size = size_of(value);
         if (size > maximum_size_ - spent_) {
-            fail(CJSON_PATCH_TOO_LARGE);
+            fail(CJSON_PATCH_TOO_LARGE, "The patch adds too much to the document.");
         }
         spent_ += size;
     }
 
     void step(size_t count) {
         if (count > steps_) {
-            fail(CJSON_PATCH_TOO_LARGE);
+            fail(CJSON_PATCH_TOO_LARGE, "The patch adds too much to the document.");
         }
         steps_ -= count;
     }
 
     [[noreturn]] void not_found(bool is_from) {
-        fail(is_from ? CJSON_PATCH_FROM_NOT_FOUND : CJSON_PATCH_PATH_NOT_FOUND, is_from);
+        const char *detail = is_from ? "There is nothing at \"from\"." : "There is nothing at \"path\".";
+        fail(CJSON_PATCH_CONFLICT, detail, is_from);
     }
 
-    [[noreturn]] void out_of_bounds(bool is_from) { fail(CJSON_PATCH_INDEX_OUT_OF_BOUNDS, is_from); }
+    [[noreturn]] void out_of_bounds(bool is_from) {
+        fail(CJSON_PATCH_CONFLICT, "The array has no such index.", is_from);
+    }
 
-    [[noreturn]] void fail(cjson_patch_code code, bool is_from = false) {
-        throw Failure{code, index_, is_from ? *operation_->from_text : *operation_->path_text};
+    [[noreturn]] void fail(cjson_patch_kind kind, const char *detail, bool is_from = false) {
+        throw Failure{kind, detail, index_, is_from ? *operation_->from_text : *operation_->path_text};
     }
 
     json &document_;
     size_t maximum_size_;
     size_t &steps_;
     size_t spent_ = 0;
-    size_t index_ = 0;
+    ptrdiff_t index_ = 0;
     const Operation *operation_ = nullptr;
 };
 
@@ -350,29 +359,23 @@ private:
 
 bool cjson_patch(
     cjson_value *target, const cjson_value *patch, size_t maximum_size, size_t *steps, cjson_patch_failure *failure) {
-    *failure = {CJSON_PATCH_OK, 0, nullptr};
     try {
         const std::vector<Operation> operations = Reader::read(cjson::unwrap(patch));
         Applier(*cjson::unwrap(target), maximum_size, *steps).run(operations);
         return true;
     } catch (Failure &stopped) {
-        *failure = {stopped.code, stopped.operation, nullptr};
-        if (stopped.pointer) {
-            failure->pointer = cjson::make_text(*std::move(stopped.pointer));
-        }
-        return false;
+        cjson_text *pointer = stopped.pointer ? cjson::make_text(*std::move(stopped.pointer)) : nullptr;
+        *failure = {stopped.kind, stopped.detail, stopped.operation, pointer};
     } catch (...) {
-        *failure = {CJSON_PATCH_OUT_OF_MEMORY, 0, nullptr};
-        return false;
+        *failure = {CJSON_PATCH_TOO_LARGE, "There is not enough memory to apply the patch.", -1, nullptr};
     }
+    return false;
 }
 
 bool cjson_merge(cjson_value *target, const cjson_value *patch) {
     // A level of the result was as deep in one of the two: the depth needs no check.
-    try {
+    return cjson::guarded([&] {
         cjson::merge(*cjson::unwrap(target), cjson::unwrap(patch));
         return true;
-    } catch (...) {
-        return false;
-    }
+    });
 }

@@ -1,6 +1,5 @@
 #include "CompiledSchema.hpp"
 #include "Internal.hpp"
-#include "SchemaValidator.hpp"
 
 #include <memory>
 
@@ -17,7 +16,7 @@ const uint8_t *bytes_of(const std::string &text) { return reinterpret_cast<const
 
 bool accepts(const CompiledSchema &schema, const json &document) {
     cjson::Work work(document);
-    return cjson::SchemaValidator(work, 1, nullptr).validate(schema, document) == 0;
+    return cjson::validate(schema, document, work, 1, nullptr) == 0;
 }
 
 }  // namespace
@@ -63,43 +62,32 @@ bool cjson_schema_validate(
     };
     try {
         cjson::Work work(cjson::unwrap(document));
-        return cjson::SchemaValidator(work, limit, send).validate(unwrap(schema), cjson::unwrap(document)) == 0;
+        return cjson::validate(unwrap(schema), cjson::unwrap(document), work, limit, send) == 0;
     } catch (...) {
         // Too much work, or memory ran out. A document that cannot be checked does not fit.
-        try {
+        return cjson::guarded([&] {
             if (reported == 0) {
                 send("", "cannot be checked against the schema");
             }
-        } catch (...) {
-        }
-        return false;
+            return false;
+        });
     }
 }
 
 bool cjson_schema_accepts(const cjson_schema *schema, const cjson_value *document) {
-    try {
-        return accepts(unwrap(schema), cjson::unwrap(document));
-    } catch (...) {
-        return false;
-    }
+    // Too much work throws as well.
+    return cjson::guarded([&] { return accepts(unwrap(schema), cjson::unwrap(document)); });
 }
 
 const uint8_t *cjson_schema_merge(
     const cjson_schema *schema, const uint8_t *target, size_t target_length, const cjson_value *patch, size_t *length) {
-    try {
+    // Too much work throws as well, as if the result did not fit.
+    return cjson::guarded([&]() -> const uint8_t * {
         json document;
-        if (!cjson::read({reinterpret_cast<const char *>(target), target_length}, false, document)) {
+        if (!cjson::read(cjson::text_of(target, target_length), false, document)) {
             return nullptr;
         }
         cjson::merge(document, cjson::unwrap(patch));
-        if (!accepts(unwrap(schema), document)) {
-            return nullptr;
-        }
-        const std::string_view text = cjson::serialized(document);
-        *length = text.size();
-        return reinterpret_cast<const uint8_t *>(text.data());
-    } catch (...) {
-        // As if it did not fit.
-        return nullptr;
-    }
+        return accepts(unwrap(schema), document) ? cjson::bytes_of(cjson::serialized(document), length) : nullptr;
+    });
 }

@@ -80,32 +80,23 @@ private:
     size_t levels_ = 0;
 };
 
-/// Each thread keeps one list for its next text: a step reads one and frees it.
-thread_local std::unique_ptr<cjson_tokens> spare;
-
-/// The most bytes that are kept so.
-constexpr size_t most_kept = 16 * 1024;
-
 }  // namespace
 
-cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length) {
-    const std::string_view text(reinterpret_cast<const char *>(bytes), length);
-    if (cjson::is_unreadable(text)) {
-        return nullptr;
-    }
-    try {
-        auto tokens = spare != nullptr ? std::move(spare) : std::make_unique<cjson_tokens>();
-        tokens->list.clear();
+cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length, bool comments) {
+    const std::string_view text = cjson::text_of(bytes, length);
+    return cjson::guarded([&]() -> cjson_tokens * {
+        if (cjson::is_unreadable(text)) {
+            return nullptr;
+        }
+        auto tokens = std::make_unique<cjson_tokens>();
         // A token of a stored journey takes four bytes or more.
         tokens->list.reserve(length / 4);
         cjson::copy_for_reading(text, tokens->texts);
         cjson::Progress progress;
         cjson::Input input(tokens->texts.data(), progress);
         TokenList list(*tokens, input, progress);
-        return cjson::go_through(input, false, list).IsError() ? nullptr : tokens.release();
-    } catch (...) {
-        return nullptr;
-    }
+        return cjson::go_through(input, comments, list).IsError() ? nullptr : tokens.release();
+    });
 }
 
 const cjson_token *cjson_tokens_list(const cjson_tokens *tokens, size_t *count) {
@@ -117,11 +108,4 @@ const uint8_t *cjson_tokens_texts(const cjson_tokens *tokens) {
     return reinterpret_cast<const uint8_t *>(tokens->texts.data());
 }
 
-void cjson_tokens_free(cjson_tokens *tokens) {
-    const size_t kept = tokens->list.capacity() * sizeof(cjson_token) + tokens->texts.capacity();
-    if (spare == nullptr && kept <= most_kept) {
-        spare.reset(tokens);
-    } else {
-        delete tokens;
-    }
-}
+void cjson_tokens_free(cjson_tokens *tokens) { delete tokens; }

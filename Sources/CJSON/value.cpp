@@ -5,35 +5,18 @@
 
 // Making and reading values.
 
+using cjson::bytes_of;
+using cjson::guarded;
 using cjson::json;
 using cjson::Member;
 using cjson::Members;
 using cjson::own;
+using cjson::text_of;
 using cjson::unwrap;
 using cjson::wrap;
 
-namespace {
-
-/// Runs `make`; an exception becomes NULL or false. Only want of memory throws.
-template <typename Make>
-auto guarded(Make make) noexcept -> decltype(make()) {
-    try {
-        return make();
-    } catch (...) {
-        return {};
-    }
-}
-
-std::string_view text_of(const uint8_t *bytes, size_t length) {
-    return length == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char *>(bytes), length);
-}
-
-}  // namespace
-
 const uint8_t *cjson_text_bytes(const cjson_text *text, size_t *length) {
-    const std::string &string = *reinterpret_cast<const std::string *>(text);
-    *length = string.size();
-    return reinterpret_cast<const uint8_t *>(string.data());
+    return bytes_of(*reinterpret_cast<const std::string *>(text), length);
 }
 
 void cjson_text_free(cjson_text *text) { delete reinterpret_cast<std::string *>(text); }
@@ -123,11 +106,7 @@ bool cjson_double(const cjson_value *value, double *result) {
 
 const uint8_t *cjson_string(const cjson_value *value, size_t *length) {
     const std::string *string = unwrap(value).as<std::string>();
-    if (string == nullptr) {
-        return nullptr;
-    }
-    *length = string->size();
-    return reinterpret_cast<const uint8_t *>(string->data());
+    return string == nullptr ? nullptr : bytes_of(*string, length);
 }
 
 size_t cjson_count(const cjson_value *value) {
@@ -143,15 +122,10 @@ const cjson_value *cjson_member(const cjson_value *object, const uint8_t *name, 
     return wrap(unwrap(object).find(text_of(name, length)));
 }
 
-void cjson_each_member(
-    const cjson_value *object, void *context,
-    bool (*visit)(void *context, const uint8_t *name, size_t length, const cjson_value *member)) {
-    for (const Member &member : unwrap(object).members()) {
-        const uint8_t *name = reinterpret_cast<const uint8_t *>(member.name.data());
-        if (!visit(context, name, member.name.size(), wrap(&member.value))) {
-            return;
-        }
-    }
+const cjson_value *cjson_member_at(const cjson_value *object, size_t index, const uint8_t **name, size_t *length) {
+    const Member &member = unwrap(object).members().begin()[index];
+    *name = bytes_of(member.name, length);
+    return wrap(&member.value);
 }
 
 bool cjson_equal(const cjson_value *one, const cjson_value *other) { return unwrap(one) == unwrap(other); }

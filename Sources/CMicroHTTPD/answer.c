@@ -8,10 +8,40 @@
 //
 // This depends on the internals of the library. `cmhd_can_link_fields` checks them when a server starts. If they
 // differ, fields are added one by one, with the same bytes on the wire.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "answer.h"
+#include "internal.h"
+
+// The Date field (RFC 9110, 6.6.1). The library would compute it for every response; a worker computes it once a
+// second.
+
+/// RFC 9110, 5.6.7, in any locale.
+static void write_line(char *line, time_t now) {
+    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    struct tm at;
+    gmtime_r(&now, &at);
+    // Each is cut to its digits, because the compiler does not know the calendar.
+    snprintf(line, CMHD_DATE_LINE + 1, "Date: %s, %02u %s %04u %02u:%02u:%02u GMT\r\n", days[at.tm_wday],
+             (unsigned)at.tm_mday % 100, months[at.tm_mon], (unsigned)(at.tm_year + 1900) % 10000,
+             (unsigned)at.tm_hour % 100, (unsigned)at.tm_min % 100, (unsigned)at.tm_sec % 100);
+}
+
+const char *cmhd_date_line(worker *w) {
+    if (w->now == w->date_looked_at && w->date_line[0] != '\0') return w->date_line;
+    w->date_looked_at = w->now;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    if (now.tv_sec != w->date_second || w->date_line[0] == '\0') {
+        write_line(w->date_line, now.tv_sec);
+        w->date_second = now.tv_sec;
+    }
+    return w->date_line;
+}
 
 /// Everything that a response needs, in one allocation. `release` frees it.
 typedef struct {
@@ -103,7 +133,8 @@ static size_t room_for_fields(const cmhd_answer *answer) {
            answer->last_fields_length + answer->last_value_length + 2;
 }
 
-struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields) {
+/// The library's response for an answer; NULL when memory is short or the fields are malformed.
+static struct MHD_Response *build_answer(const cmhd_answer *answer, const char *date, bool links_fields) {
     const bool is_owned = answer->body_owner != NULL;
     answer_block *block = malloc(sizeof *block + room_for_fields(answer) + (is_owned ? 0 : answer->body_length));
     if (block == NULL) {
@@ -129,7 +160,32 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *da
     return NULL;
 }
 
-struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *c) {
+/// Gives the library the next bytes of a body that is produced piece by piece. There is at most one piece, and the
+/// connection is suspended while the caller works on the next. Then the library does not write, the kernel's buffer
+/// empties, and the caller is no faster than the client. A piece is no larger than the connection's memory.
+static ssize_t produce(void *context, uint64_t position, char *buffer, size_t room) {
+    (void)position;
+    cmhd_connection *c = context;
+    c->worker->moved = true;
+    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    if (c->waiting == NULL || c->phase == PHASE_ENDED) return MHD_CONTENT_READER_END_WITH_ERROR;
+    ptrdiff_t got = callbacks->produce(callbacks->context, c->waiting, buffer, room);
+    if (got > 0) {
+        // The client has taken the previous piece, and its time for this one begins.
+        cmhd_enter(c, PHASE_WRITE);
+        return got;
+    }
+    if (got == CMHD_PRODUCE_END) return MHD_CONTENT_READER_END_OF_STREAM;
+    // The client sees that the end is missing.
+    if (got != CMHD_PRODUCE_LATER) return MHD_CONTENT_READER_END_WITH_ERROR;
+    cmhd_enter(c, c->is_patient ? PHASE_PATIENT : PHASE_HANDLER);
+    MHD_suspend_connection(c->mhd);
+    if (callbacks->suspended(callbacks->context, c->waiting)) cmhd_resume(c);
+    return 0;
+}
+
+/// The response for a body that the connection's stream produces.
+static struct MHD_Response *build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *c) {
     // For clients of HTTP/1.0, which does not have chunks. Other clients get what fits the connection's memory. The
     // library allocates it for all, and there may be thousands of patient ones.
     enum { unchunked_bytes = 16384, patient_bytes = 512 };
@@ -138,7 +194,7 @@ struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *
     if (text == NULL) return NULL;
     char *end = write_fields(text, answer, date);
     struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked, cmhd_on_room, c, NULL);
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked, produce, c, NULL);
     // Such responses are rare, so adding their fields one by one costs little.
     if (response != NULL && !add_one_by_one(response, text, (size_t)(end - text))) {
         MHD_destroy_response(response);
@@ -168,8 +224,8 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     // The connection may be out of step; a draining server wants it back.
     const bool closes = is_asking || c->closes || cmhd_is_draining(w);
     struct MHD_Response *response = answer->stream != NULL
-                                        ? cmhd_build_streamed(answer, date, c)
-                                        : cmhd_build_answer(answer, date, w->server->links_fields);
+                                        ? build_streamed(answer, date, c)
+                                        : build_answer(answer, date, w->server->links_fields);
     if (response == NULL) return false;
     if (closes) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
@@ -180,7 +236,7 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
         enum { patient_buffer = 16 << 10 };
         int buffer = patient_buffer;
         if (answer->stream != NULL && c->is_patient) setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
-        c->stream = answer->stream;
+        c->waiting = answer->stream;
         c->step = STEP_ANSWERED;
         cmhd_enter(c, PHASE_WRITE);
     }

@@ -69,58 +69,60 @@ void cmhd_prepare(cmhd_connection *c, cmhd_request *request) {
     request->received_at = w->clock;
 }
 
-void cmhd_wait(cmhd_connection *c) {
-    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
-    // The handler may have taken long before it waited.
-    cmhd_note_time(c->worker, cmhd_clock());
-    cmhd_enter(c, c->is_patient ? PHASE_PATIENT : PHASE_HANDLER);
-    // Manual, MHD_suspend_connection: to be called from within the access handler.
-    MHD_suspend_connection(c->mhd);
-    if (callbacks->suspended(callbacks->context, c->exchange)) cmhd_resume(c);
-}
+/// The most parked connections of a worker: the library asks for the response of each in every turn of the loop.
+enum { parked_limit = 512 };
+/// After so many turns this has cost as much as suspending the connection.
+enum { parked_turns = 32 };
 
-/// The most connections of a worker that wait parked: each is looked at in every turn of the loop.
-enum { held_limit = 512 };
-/// So often one is looked at: together this costs as much as to suspend it.
-enum { most_held_looks = 32 };
-
-/// Parks the connection. For a short time it waits like `cmhd_wait`, at half the cost: the library asks for the
-/// response again in each of its turns (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time").
-/// Suspending and resuming would take the connection out of epoll's set and put it back, try to read what cannot be
-/// there yet, and walk all suspended connections. A parked connection also notices at once that its client has hung up.
+/// Suspends the connection until its exchange resumes it, or parks it.
+///
+/// For a short time a parked connection waits like a suspended one, at half the cost: the library asks for the response
+/// again in each of its turns (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time"). Suspending and
+/// resuming would take the connection out of epoll's set and put it back, try to read what cannot be there yet, and
+/// walk all suspended connections. A parked connection also notices at once that its client has hung up.
 ///
 /// Only a request that was read to its end can be parked, because the library would read on otherwise. This depends on
-/// the internals of the library: `cmhd_can_hold` checks them when a server starts. If they differ, connections are
-/// suspended.
-static void hold(cmhd_connection *c) {
+/// the internals of the library: `cmhd_can_park` checks them when a server starts.
+static void await_exchange(cmhd_connection *c, bool is_read) {
     worker *w = c->worker;
-    if (!w->server->holds || w->held >= held_limit || c->is_patient) {
-        cmhd_wait(c);
-        return;
+    // The handler may have taken long before it waited.
+    cmhd_note_time(w, cmhd_clock());
+    cmhd_enter(c, c->is_patient ? PHASE_PATIENT : PHASE_HANDLER);
+    if (is_read && w->server->parks && w->parked < parked_limit && !c->is_patient) {
+        c->is_parked = true;
+        c->parked_turns = 0;
+        w->parked++;
+        atomic_store_explicit(&c->awaits_resume, true, memory_order_relaxed);
+    } else {
+        // Manual, MHD_suspend_connection: to be called from within the access handler.
+        MHD_suspend_connection(c->mhd);
     }
     cmhd_callbacks *callbacks = &w->server->callbacks;
-    cmhd_note_time(w, cmhd_clock());
-    cmhd_enter(c, PHASE_HANDLER);
-    c->held = true;
-    c->held_looks = 0;
-    w->held++;
-    atomic_store_explicit(&c->is_parked, true, memory_order_relaxed);
-    if (callbacks->suspended(callbacks->context, c->exchange)) cmhd_resume(c);
+    if (callbacks->suspended(callbacks->context, c->waiting)) cmhd_resume(c);
 }
 
-void cmhd_let_go(cmhd_connection *c) {
-    if (!c->held) return;
-    c->held = false;
-    c->worker->held--;
+static void unpark(cmhd_connection *c) {
+    if (!c->is_parked) return;
+    c->is_parked = false;
+    c->worker->parked--;
 }
 
-/// A parked connection is looked at. If that was too often, it is suspended.
-static void look(cmhd_connection *c) {
-    if (++c->held_looks < most_held_looks) return;
-    cmhd_let_go(c);
+/// The library asks for the response of a parked connection. If that was too often, the connection is suspended.
+static void park_on(cmhd_connection *c) {
+    if (++c->parked_turns < parked_turns) return;
+    unpark(c);
     // Before the other thread may resume it.
     MHD_suspend_connection(c->mhd);
-    if (!atomic_exchange(&c->is_parked, false)) MHD_resume_connection(c->mhd);
+    if (!atomic_exchange(&c->awaits_resume, false)) MHD_resume_connection(c->mhd);
+}
+
+/// The exchange responds now.
+static void resume(cmhd_connection *c) {
+    void *exchange = c->waiting;
+    c->waiting = NULL;
+    unpark(c);
+    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    callbacks->resumed(callbacks->context, exchange, c);
 }
 
 /// The library asks for the body when the access handler returns, or sends a large response. Otherwise the response is
@@ -144,8 +146,8 @@ static enum MHD_Result ask_first(cmhd_connection *c, cmhd_request *request) {
     void *exchange = callbacks->request(callbacks->context, request);
     c->writes_directly = false;
     if (exchange == NULL) return after_asking(c);
-    c->exchange = exchange;
-    cmhd_wait(c);
+    c->waiting = exchange;
+    await_exchange(c, false);
     return MHD_YES;
 }
 
@@ -165,9 +167,9 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
     // The request has the body, so it counts on, but no client is slow now.
     cmhd_strike_buffer(c);
-    c->exchange = exchange;
+    c->waiting = exchange;
     c->step = STEP_WAITING;
-    hold(c);
+    await_exchange(c, true);
     return MHD_YES;
 }
 
@@ -176,8 +178,8 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
     (void)context;
     cmhd_connection *c = *request_context;
     if (c == NULL) return MHD_NO;
-    if (c->held && atomic_load_explicit(&c->is_parked, memory_order_acquire)) {
-        look(c);
+    if (c->is_parked && atomic_load_explicit(&c->awaits_resume, memory_order_acquire)) {
+        park_on(c);
         return MHD_YES;
     }
     c->mhd = mhd;
@@ -196,15 +198,11 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         if (c->awaits_continue) return ask_first(c, &request);
         if (c->expects_body) cmhd_enter(c, PHASE_BODY);
         return MHD_YES;
-    case STEP_ASKING: {
-        void *exchange = c->exchange;
-        c->exchange = NULL;
+    case STEP_ASKING:
         c->writes_directly = true;
-        cmhd_callbacks *callbacks = &c->worker->server->callbacks;
-        callbacks->resumed(callbacks->context, exchange, c);
+        resume(c);
         c->writes_directly = false;
         return after_asking(c);
-    }
     case STEP_BODY:
         if (*data_size > 0) {
             cmhd_refusal refusal = collect(c, data, *data_size);
@@ -215,14 +213,9 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         }
         cmhd_describe(c, method, version, &request);
         return hand_over(c, &request);
-    case STEP_WAITING: {
-        void *exchange = c->exchange;
-        c->exchange = NULL;
-        cmhd_let_go(c);
-        cmhd_callbacks *callbacks = &c->worker->server->callbacks;
-        callbacks->resumed(callbacks->context, exchange, c);
+    case STEP_WAITING:
+        resume(c);
         return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
-    }
     case STEP_ANSWERED:
         break;
     }
@@ -237,16 +230,15 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     cmhd_connection *c = *request_context;
     if (c == NULL) return;
     c->worker->moved = true;
-    if (c->exchange != NULL) {
-        void *exchange = c->exchange;
-        c->exchange = NULL;
+    if (c->waiting != NULL) {
+        void *waiting = c->waiting;
+        c->waiting = NULL;
         cmhd_callbacks *callbacks = &c->worker->server->callbacks;
-        callbacks->abandoned(callbacks->context, exchange);
-        cmhd_let_go(c);
+        callbacks->released(callbacks->context, waiting);
+        unpark(c);
     }
     forget_body(c);
     cmhd_release_buffer(c);
-    cmhd_forget_stream(c);
     // The library moves the rest of what was read, which belongs to the next request.
     c->chunks.step = CHUNKS_UNWATCHED;
     c->read_end = NULL;
@@ -263,7 +255,7 @@ void cmhd_resume(cmhd_connection *connection) {
     // daemon only when no thread is in this function.
     worker *w = connection->worker;
     atomic_fetch_add(&w->resuming, 1);
-    if (!atomic_exchange(&connection->is_parked, false)) MHD_resume_connection(connection->mhd);
+    if (!atomic_exchange(&connection->awaits_resume, false)) MHD_resume_connection(connection->mhd);
     // The library only marks the connection: with an external loop it has no channel to wake the loop.
     cmhd_wake(w);
     atomic_fetch_sub(&w->resuming, 1);

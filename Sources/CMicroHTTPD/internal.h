@@ -77,12 +77,11 @@ struct cmhd_connection {
     cmhd_connection *previous_buffered, *next_buffered;  ///< in the worker's list
     uint64_t content_length;
     uint64_t body_limit;
-    void *exchange;                 ///< the caller's, between `request` and `resumed`
+    void *waiting;                  ///< the caller's exchange or stream, see `cmhd_callbacks`
     bool is_patient;                ///< see `cmhd_be_patient`
-    bool held;                      ///< it waits for its exchange without being suspended, see `hold`
-    unsigned held_looks;            ///< how often it was looked at since
-    atomic_bool is_parked;          ///< until it is released; otherwise `cmhd_resume` resumes it
-    void *stream;                   ///< the caller's, until it is released; see stream.c
+    bool is_parked;                 ///< it waits for its exchange without being suspended, see `await_exchange`
+    unsigned parked_turns;          ///< how often the library has asked since
+    atomic_bool awaits_resume;      ///< parked, and nothing to send yet; otherwise `cmhd_resume` resumes it
 };
 
 typedef struct {
@@ -135,7 +134,7 @@ struct cmhd_worker {
     bool accepts;                   ///< it looks whether clients wait to be accepted
     int64_t accept_at, accept_looked_at;  ///< not before the one; the other is the last time
     bool moved;                     ///< something came, went out or began, in the last turn
-    unsigned held;                  ///< connections that are
+    unsigned parked;                ///< connections that are
     size_t buffered;                ///< bytes of bodies, see buffer.c
     cmhd_connection *first_buffered, *last_buffered;
     int64_t room_looked_at;         ///< see `make_room`
@@ -168,7 +167,7 @@ struct cmhd_server {
     atomic_ullong evictions;
     bool links_fields;              ///< an answer's fields go out as one text, see answer.c
     bool checks_layout;             ///< the library does not, see before_1_0.c
-    bool holds;                     ///< requests that wait are held, see exchange.c
+    bool parks;                     ///< connections that wait are parked, see exchange.c
     atomic_bool draining;
     /// Written before `draining`, read after it.
     int64_t quiesce_at, idle_close_at, end_at;
@@ -182,13 +181,13 @@ extern const bool cmhd_token[256];
 /// The Date field of a response that is made now, with its line end. Valid until the next call.
 const char *cmhd_date_line(worker *w);
 
-/// Monotonic nanoseconds.
-uint64_t cmhd_clock(void);
 /// Sets the worker's time. Most requests use the time that was read at the end of the previous one.
 void cmhd_note_time(worker *w, uint64_t clock);
 /// Monotonic milliseconds.
 int64_t cmhd_now(void);
 
+/// A server without threads and without a listener; NULL when memory is short.
+cmhd_server *cmhd_server_new(const cmhd_options *options, const cmhd_callbacks *callbacks);
 /// Starts a daemon, which does not listen, with the callbacks of this bridge.
 struct MHD_Daemon *cmhd_daemon_start(worker *w);
 
@@ -279,14 +278,6 @@ bool cmhd_tls_has_unread(const cmhd_connection *connection);
 
 void cmhd_note_connection(cmhd_connection *connection);
 void cmhd_forget_connection(const cmhd_connection *connection);
-/// Suspends the connection until its exchange resumes it.
-void cmhd_wait(cmhd_connection *connection);
-/// Ends the parking of the connection.
-void cmhd_let_go(cmhd_connection *connection);
-/// The library calls it for the next bytes of a streamed response.
-ssize_t cmhd_on_room(void *connection, uint64_t position, char *buffer, size_t room);
-/// The request has ended.
-void cmhd_forget_stream(cmhd_connection *connection);
 
 /// Looks at bytes that have just been read from the connection's socket.
 cmhd_refusal cmhd_note_read(cmhd_connection *connection, char *bytes, size_t length);
@@ -320,5 +311,22 @@ cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd);
 
 /// Whether responses must close their connections because the server drains.
 bool cmhd_is_draining(const worker *w);
+
+// Responses, see answer.c.
+
+/// A field of a response as the library keeps it: its `struct MHD_HTTP_Header`.
+typedef struct cmhd_field_node {
+    struct cmhd_field_node *next, *previous;
+    char *name;
+    size_t name_length;
+    char *value;
+    size_t value_length;
+    enum MHD_ValueKind kind;
+} cmhd_field_node;
+
+/// The beginning of the library's `struct MHD_Response`.
+typedef struct {
+    cmhd_field_node *first, *last;
+} cmhd_response_start;
 
 #endif

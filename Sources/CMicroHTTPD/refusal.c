@@ -59,7 +59,7 @@ void cmhd_write_refusal(cmhd_connection *c, cmhd_request *request) {
     void *exchange = callbacks->request(callbacks->context, request);
     c->writes_directly = false;
     // A refusal does not wait. If it does, no response can follow.
-    if (exchange != NULL) callbacks->abandoned(callbacks->context, exchange);
+    if (exchange != NULL) callbacks->released(callbacks->context, exchange);
     c->step = STEP_ANSWERED;
     // Whatever the library still sends is discarded.
     cmhd_close_writing(c);

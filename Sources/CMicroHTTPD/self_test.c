@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer.h"
 #include "internal.h"
 
 typedef struct {
@@ -35,13 +34,13 @@ static const sample samples[] = {
 typedef struct {
     bool called, query_whole, is_unfolded;
     cmhd_refusal refusal;
-    bool holds;                     ///< what is not refused is answered later
-    cmhd_connection *held;          ///< the connection that waits for that
+    bool parks;                     ///< what is not refused is answered later
+    cmhd_connection *parked;        ///< the connection that waits for that
 } outcome;
 
 /// The variant that is tested.
 typedef struct {
-    bool links_fields, holds;
+    bool links_fields, parks;
 } manner;
 
 static const char answer_fields[] = "X-First: 1\r\nX-Second: 2, \t3\r\n";
@@ -64,8 +63,8 @@ static void *note(void *context, const cmhd_request *request) {
                            memcmp(request->head + request->target, target, sizeof target - 1) == 0;
     const cmhd_field *last = &request->fields[request->field_count == 0 ? 0 : request->field_count - 1];
     outcome->is_unfolded = request->refusal == CMHD_REFUSAL_NONE && last->value_length == 14;
-    if (outcome->holds && request->refusal == CMHD_REFUSAL_NONE) {
-        outcome->held = request->connection;
+    if (outcome->parks && request->refusal == CMHD_REFUSAL_NONE) {
+        outcome->parked = request->connection;
         return outcome;
     }
     respond(request->connection);
@@ -80,13 +79,13 @@ static bool note_suspended(void *context, void *exchange) {
 
 static void note_resumed(void *context, void *exchange, cmhd_connection *c) {
     (void)context;
-    ((outcome *)exchange)->held = NULL;
+    ((outcome *)exchange)->parked = NULL;
     respond(c);
 }
 
-static void note_abandoned(void *context, void *exchange) {
+static void note_released(void *context, void *exchange) {
     (void)context;
-    ((outcome *)exchange)->held = NULL;
+    ((outcome *)exchange)->parked = NULL;
 }
 
 static bool is_answer(const char *text, bool closes) {
@@ -114,10 +113,10 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
         if (more == 0) break;
         if (more > 0) got += (size_t)more;
         answer[got] = '\0';
-        if (turn != 3 || outcome->held == NULL) continue;
+        if (turn != 3 || outcome->parked == NULL) continue;
         // The library has asked again by now. It must have neither responded nor closed.
-        if (got > 0) failure = "a connection that is held is answered";
-        cmhd_resume(outcome->held);
+        if (got > 0) failure = "a parked connection is answered";
+        cmhd_resume(outcome->parked);
     }
     close(pair[1]);
     for (int turn = 0; turn < 20 && atomic_load(&w->connections) > 0; turn++) MHD_run_wait(w->daemon, 10);
@@ -141,40 +140,28 @@ static const char *try_samples(manner manner) {
         .fields = 16, .arguments = 8, .cookies = 8, .body_bytes = 0, .header_timeout = 10000, .body_timeout = 10000,
         .handler_timeout = 10000, .patient_timeout = 10000, .write_timeout = 10000, .idle_timeout = 10000,
     };
-    outcome outcome = {.holds = manner.holds};
-    cmhd_server *server = calloc(1, sizeof *server + sizeof(worker));
-    cmhd_field *fields = calloc(options.fields, sizeof *fields);
-    const char *failure = server == NULL || fields == NULL ? "out of memory" : NULL;
-    if (failure == NULL) {
-        server->options = options;
-        server->callbacks = (cmhd_callbacks){.context = &outcome, .request = note, .suspended = note_suspended,
-                                              .resumed = note_resumed, .abandoned = note_abandoned};
-        server->checks_layout = cmhd_is_before_1_0();
-        server->listener = -1;
-        server->links_fields = manner.links_fields;
-        server->holds = manner.holds;
-        server->worker_count = 1;
-        server->worker_connections = options.connections;
-        worker *w = &server->workers[0];
-        w->server = server;
-        w->fields = fields;
-        for (phase phase = 0; phase < PHASE_COUNT; phase++) w->phases[phase].limit = 10000;
-        w->daemon = cmhd_daemon_start(w);
-        if (w->daemon == NULL) failure = "libmicrohttpd did not start";
-        for (size_t i = 0; failure == NULL && i < sizeof samples / sizeof *samples; i++)
-            failure = run(w, &samples[i], &outcome);
-        if (w->daemon != NULL) MHD_stop_daemon(w->daemon);
-        cmhd_drop_lingering(w);
-        free(w->by_descriptor);
-    }
-    free(fields);
-    free(server);
+    outcome outcome = {.parks = manner.parks};
+    const cmhd_callbacks callbacks = {
+        .context = &outcome, .request = note, .suspended = note_suspended, .resumed = note_resumed,
+        .released = note_released,
+    };
+    cmhd_server *server = cmhd_server_new(&options, &callbacks);
+    if (server == NULL) return "out of memory";
+    server->links_fields = manner.links_fields;
+    server->parks = manner.parks;
+    worker *w = &server->workers[0];
+    w->daemon = cmhd_daemon_start(w);
+    const char *failure = w->daemon == NULL ? "libmicrohttpd did not start" : NULL;
+    for (size_t i = 0; failure == NULL && i < sizeof samples / sizeof *samples; i++)
+        failure = run(w, &samples[i], &outcome);
+    if (w->daemon != NULL) MHD_stop_daemon(w->daemon);
+    cmhd_server_free(server);
     return failure;
 }
 
 const char *cmhd_self_test(void) { return try_samples((manner){0}); }
 
-bool cmhd_can_hold(void) { return try_samples((manner){.holds = true}) == NULL; }
+bool cmhd_can_park(void) { return try_samples((manner){.parks = true}) == NULL; }
 
 static bool is_field(const cmhd_field_node *node, const char *name, const char *value) {
     return node->kind == MHD_HEADER_KIND && node->name_length == strlen(name) && node->value_length == strlen(value) &&

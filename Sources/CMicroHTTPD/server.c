@@ -34,7 +34,7 @@ static size_t keep_escapes(void *context, struct MHD_Connection *mhd, char *text
 
 struct MHD_Daemon *cmhd_daemon_start(worker *w) {
     const cmhd_options *options = &w->server->options;
-    // The bridge writes Date, see date.c.
+    // The bridge writes Date, see answer.c.
     unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
                      MHD_USE_SUPPRESS_DATE_NO_CLOCK | (options->tls == NULL ? 0 : MHD_USE_TLS);
     // RFC 9112 to the letter, except for one empty line before a request. The number is
@@ -145,7 +145,7 @@ static bool start_worker(worker *w, char *message, size_t message_size) {
     return true;
 }
 
-static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks *callbacks) {
+cmhd_server *cmhd_server_new(const cmhd_options *options, const cmhd_callbacks *callbacks) {
     unsigned count = options->workers == 0 ? 1 : options->workers;
     cmhd_server *server = calloc(1, sizeof *server + count * sizeof(worker));
     if (server == NULL) return NULL;
@@ -194,7 +194,7 @@ cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks
     signal(SIGPIPE, SIG_IGN);
     int listener = open_listener(options, message, message_size);
     if (listener < 0) return NULL;
-    cmhd_server *server = new_server(options, callbacks);
+    cmhd_server *server = cmhd_server_new(options, callbacks);
     if (server == NULL) {
         snprintf(message, message_size, "out of memory");
         close(listener);
@@ -203,7 +203,7 @@ cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks
     server->listener = listener;
     server->port = port_of(listener);
     server->links_fields = !options->adds_fields_singly && cmhd_can_link_fields();
-    server->holds = cmhd_can_hold();
+    server->parks = cmhd_can_park();
     for (unsigned i = 0; i < server->worker_count; i++)
         if (!start_worker(&server->workers[i], message, message_size)) {
             cmhd_server_stop(server, 0, 0);

@@ -14,7 +14,7 @@
 #include "internal.h"
 
 /// The longest sleep of a loop.
-enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, holding_sleep_ms = 20, leaving_sleep_ms = 20 };
+enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, parked_sleep_ms = 20, leaving_sleep_ms = 20 };
 /// How often it looks for each client whether it left while its request waits.
 enum { gone_check_ms = 1000 };
 enum { linger_ms = 5000, linger_bytes = 64 << 20 };
@@ -192,8 +192,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
 static void end_waiting(cmhd_connection *c, cmhd_end reason) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     cmhd_enter(c, PHASE_ENDED);
-    if (c->stream != NULL) callbacks->stream_end(callbacks->context, c->stream);
-    else if (c->exchange != NULL) callbacks->end(callbacks->context, c->exchange, reason);
+    if (c->waiting != NULL) callbacks->end(callbacks->context, c->waiting, reason);
 }
 
 /// Whether the kernel still has something for the client. Manual, tcp(7), SIOCOUTQ.
@@ -251,31 +250,25 @@ unsigned cmhd_counted_connections(const worker *w) {
 
 enum { least_age_ms = 1000 };
 
-/// Closes the connections that have been in a phase for longest, and for at least `age` milliseconds: a client that is
-/// busy, or has just connected, keeps its connection. If `silent`, then only those of clients that have never sent
-/// anything. Returns how many.
-static unsigned evict(worker *w, phase phase, int64_t age, bool silent, unsigned most) {
-    const phase_list *list = &w->phases[phase];
+/// The first connection of a phase, from `c` on, whose client has sent nothing that was not read, and that came to the
+/// phase at least `age` milliseconds ago: a client that is busy, or has just connected, keeps its connection. If
+/// `silent`, then only one whose client has never sent anything.
+static cmhd_connection *evictable(const worker *w, cmhd_connection *c, int64_t age, bool silent) {
+    for (; c != NULL && w->now - (c->deadline - w->phases[c->phase].limit) >= age; c = c->next)
+        if ((!silent || c->received == 0) && !has_unread(c)) return c;
+    return NULL;
+}
+
+/// Closes the connections that have been in a phase for longest. Returns how many.
+static unsigned evict(worker *w, phase phase, bool silent, unsigned most) {
     unsigned count = 0;
-    for (cmhd_connection *c = list->first, *next; c != NULL && count < most; c = next) {
+    cmhd_connection *c = w->phases[phase].first, *next;
+    for (; count < most && (c = evictable(w, c, least_age_ms, silent)) != NULL; c = next) {
         next = c->next;
-        if (w->now - (c->deadline - list->limit) < age) break;
-        if (has_unread(c) || (silent && c->received > 0)) continue;
         cmhd_close_socket(c);
         count++;
     }
     return count;
-}
-
-/// The first connection of a phase whose client has sent nothing that was not read, if it came to the phase at least
-/// `age` milliseconds ago.
-static cmhd_connection *evictable(const worker *w, phase phase, int64_t age) {
-    const phase_list *list = &w->phases[phase];
-    for (cmhd_connection *c = list->first; c != NULL; c = c->next) {
-        if (w->now - (c->deadline - list->limit) < age) return NULL;
-        if (!has_unread(c)) return c;
-    }
-    return NULL;
 }
 
 /// Keeps places free for the clients that are accepted next, at the cost of the connections that have been without a
@@ -295,7 +288,7 @@ static void make_room_at_once(worker *w) {
         cmhd_connection *oldest = NULL;
         int64_t since = INT64_MAX;
         for (size_t at = 0; at < sizeof lists / sizeof lists[0]; at++) {
-            cmhd_connection *c = evictable(w, lists[at].phase, lists[at].age);
+            cmhd_connection *c = evictable(w, w->phases[lists[at].phase].first, lists[at].age, false);
             if (c == NULL || c->deadline - w->phases[lists[at].phase].limit >= since) continue;
             since = c->deadline - w->phases[lists[at].phase].limit;
             oldest = c;
@@ -329,12 +322,10 @@ static int64_t make_room(worker *w, int64_t sleep) {
             unsigned most = (clients + w->server->worker_count - 1) / w->server->worker_count;
             if (most > at_once) most = at_once;
             unsigned evicted = cmhd_drop_greetings(w, least_age_ms, most);
-            evicted += evict(w, PHASE_HEADER, least_age_ms, true, most - evicted);
-            evicted += evict(w, PHASE_TAKING, least_age_ms, false, most - evicted);
-            evicted += evict(w, PHASE_IDLE, least_age_ms, false, most - evicted);
-            static const phase slow[] = {PHASE_HEADER, PHASE_BODY, PHASE_WRITE};
-            for (size_t at = 0; at < sizeof slow / sizeof slow[0]; at++)
-                evicted += evict(w, slow[at], least_age_ms, false, most - evicted);
+            evicted += evict(w, PHASE_HEADER, true, most - evicted);
+            static const phase next[] = {PHASE_TAKING, PHASE_IDLE, PHASE_HEADER, PHASE_BODY, PHASE_WRITE};
+            for (size_t at = 0; at < sizeof next / sizeof next[0]; at++)
+                evicted += evict(w, next[at], false, most - evicted);
             atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
         }
         w->crowded = clients > 0;
@@ -369,6 +360,18 @@ static void look_for_gone(worker *w) {
     }
 }
 
+/// Closes the connections of a phase whose clients have sent nothing that was not read.
+static void close_quiet(worker *w, phase phase) {
+    for (cmhd_connection *c = w->phases[phase].first, *next; c != NULL; c = next) {
+        next = c->next;
+        if (c->target == NULL && !has_unread(c)) cmhd_close_socket(c);
+    }
+}
+
+static void close_all(worker *w, phase phase) {
+    while (w->phases[phase].first != NULL) cmhd_close_socket(w->phases[phase].first);
+}
+
 /// Looks once at the state of draining; returns false when the worker is done.
 static bool drain(worker *w, int64_t now) {
     cmhd_server *server = w->server;
@@ -382,31 +385,21 @@ static bool drain(worker *w, int64_t now) {
         cmhd_drop_greetings(w, 0, UINT_MAX);
         // Their clients may be about to take the end of a response.
         for (cmhd_connection *c; (c = w->phases[PHASE_TAKING].first) != NULL;) cmhd_enter(c, PHASE_IDLE);
-        static const phase idle[] = {PHASE_SETTLING, PHASE_IDLE};
-        for (unsigned i = 0; i < sizeof idle / sizeof *idle; i++)
-            for (cmhd_connection *c = w->phases[idle[i]].first, *next; c != NULL; c = next) {
-                next = c->next;
-                if (!has_unread(c)) cmhd_close_socket(c);
-            }
-        // Connections on which nothing was ever sent.
-        for (cmhd_connection *c = w->phases[PHASE_HEADER].first, *next; c != NULL; c = next) {
-            next = c->next;
-            if (c->target == NULL && !has_unread(c)) cmhd_close_socket(c);
-        }
+        close_quiet(w, PHASE_SETTLING);
+        close_quiet(w, PHASE_IDLE);
+        // Without a target nothing was ever sent.
+        close_quiet(w, PHASE_HEADER);
     }
     if (now >= server->end_at) {
         // At every turn, because a request may have arrived after the last one.
-        static const phase waiting[] = {PHASE_HANDLER, PHASE_PATIENT};
-        for (unsigned i = 0; i < sizeof waiting / sizeof *waiting; i++)
-            while (w->phases[waiting[i]].first != NULL) end_waiting(w->phases[waiting[i]].first, CMHD_END_STOPPING);
+        for (cmhd_connection *c; (c = w->phases[PHASE_HANDLER].first) != NULL;) end_waiting(c, CMHD_END_STOPPING);
+        for (cmhd_connection *c; (c = w->phases[PHASE_PATIENT].first) != NULL;) end_waiting(c, CMHD_END_STOPPING);
         static const phase rest[] = {PHASE_HEADER, PHASE_BODY, PHASE_SETTLING, PHASE_IDLE};
-        for (unsigned i = 0; i < sizeof rest / sizeof *rest; i++)
-            while (w->phases[rest[i]].first != NULL) cmhd_close_socket(w->phases[rest[i]].first);
+        for (unsigned i = 0; i < sizeof rest / sizeof *rest; i++) close_all(w, rest[i]);
     }
     // An exchange that was told to end resumes soon, but on its own thread. Stopping the daemon without it would abort
     // the process, so the worker must wait for it.
-    if (now >= server->end_at + last_write_ms)
-        while (w->phases[PHASE_WRITE].first != NULL) cmhd_close_socket(w->phases[PHASE_WRITE].first);
+    if (now >= server->end_at + last_write_ms) close_all(w, PHASE_WRITE);
     return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL;
 }
 
@@ -429,7 +422,7 @@ static void turn(worker *w, int64_t sleep) {
     MHD_UNSIGNED_LONG_LONG pending = 0;
     // While connections are parked the library always reports work. A turn in which nothing moved shows that there is
     // no other work.
-    if (w->held > 0 && !w->moved) sleep = sleep < holding_sleep_ms ? sleep : holding_sleep_ms;
+    if (w->parked > 0 && !w->moved) sleep = sleep < parked_sleep_ms ? sleep : parked_sleep_ms;
     else if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
     w->moved = false;
     const cmhd_acceptance acceptance = cmhd_may_accept(w);

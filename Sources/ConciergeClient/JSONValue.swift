@@ -22,6 +22,9 @@ public enum JSONValue: Codable, Sendable, Hashable {
         self = try JSON.decoder.decode(JSONValue.self, from: JSON.encoder.encode(value))
     }
 
+    /// An object of those members that are not `nil`.
+    static func object(given members: [String: JSONValue?]) -> JSONValue { .object(members.compactMapValues(\.self)) }
+
     /// Reads one of the types of JSON; a `Decoder` does not say which one it has.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

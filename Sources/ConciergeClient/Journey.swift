@@ -111,10 +111,9 @@ public struct Journey: Sendable, Identifiable {
     /// - Throws: a `Problem` with status 412 when that has changed meanwhile; `state` is the new one then.
     @discardableResult
     public func send(_ event: String, _ data: JSONValue? = nil) async throws -> State {
-        var body: [String: JSONValue] = ["event": .string(event)]
-        body["data"] = data
+        let body = JSONValue.object(given: ["event": .string(event), "data": data])
         do {
-            return try await live.call("POST", "/events", body: .object(body), ifMatch: live.etag)
+            return try await live.call("POST", "/events", body: body, ifMatch: live.etag)
         } catch let problem as Problem where problem.status == 412 {
             try await get()
             throw problem
@@ -138,10 +137,7 @@ public struct Journey: Sendable, Identifiable {
     /// - Parameter flow: the same one if `nil`.
     @discardableResult
     public func startOver(_ flow: String? = nil, input: JSONValue? = nil) async throws -> State {
-        var body: [String: JSONValue] = [:]
-        body["flow"] = flow.map(JSONValue.string)
-        body["input"] = input
-        return try await live.call("PUT", body: .object(body))
+        try await live.call("PUT", body: .object(given: ["flow": flow.map(JSONValue.string), "input": input]))
     }
 
     /// Ends it without an outcome.
@@ -155,5 +151,51 @@ public struct Journey: Sendable, Identifiable {
         Service(session: live.session, path: "\(live.path)/services/\(name)") { [id] change in
             change.journey == id || change.service == name
         }
+    }
+}
+
+/// Maps screens to whatever draws them: the coordinator of an app, without the navigation logic, which the server has.
+///
+///     final class AppCoordinator: Coordinator {
+///         let window = UINavigationController()
+///         func drawing(of frame: Journey.Frame, in journey: Journey) -> PageController { … }
+///         func update(_ page: PageController, with state: Journey.State) { page.state = state }
+///         func show(_ pages: [PageController], of state: Journey.State) {
+///             window.setViewControllers(pages, animated: true)
+///         }
+///     }
+///     let outcome = try await coordinator.run(journey)?.outcome
+@MainActor
+public protocol Coordinator {
+    /// What draws a screen: a view controller, a view, a text.
+    associatedtype Drawing
+
+    /// Makes what draws a screen. It is kept while the screen is on the stack.
+    func drawing(of frame: Journey.Frame, in journey: Journey) -> Drawing
+
+    /// Draws the state of the journey on its topmost screen.
+    func update(_ drawing: Drawing, with state: Journey.State)
+
+    /// Shows the screens that are on the stack now, the topmost last. `Frame.presentation` says how each one came.
+    func show(_ drawings: [Drawing], of state: Journey.State)
+}
+
+extension Coordinator {
+    /// Draws a journey until it ends or the task is cancelled. A screen that stays on the stack keeps its drawing.
+    ///
+    /// - Returns: the last state.
+    @discardableResult
+    public func run(_ journey: Journey) async throws -> Journey.State? {
+        var shown: [(frame: Journey.Frame, drawing: Drawing)] = []
+        var last: Journey.State?
+        for try await state in journey.states {
+            let common = zip(shown, state.stack).prefix { $0.frame == $1 }.count
+            shown.removeLast(shown.count - common)
+            for frame in state.stack[common...] { shown.append((frame, drawing(of: frame, in: journey))) }
+            if let top = shown.last { update(top.drawing, with: state) }
+            show(shown.map(\.drawing), of: state)
+            last = state
+        }
+        return last
     }
 }

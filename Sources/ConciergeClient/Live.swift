@@ -41,10 +41,8 @@ final class Live<Value: Decodable & Sendable>: Sendable {
     func read(waits: Bool = false, isWatching: Bool = false) async throws -> (value: Value, etag: String?) {
         while true {
             let (known, etag) = seen.withLock { ($0.value, $0.etag) }
-            var fields: [String: String] = [:]
-            fields["If-None-Match"] = etag
-            if waits { fields["Prefer"] = "wait=10" }
-            let answer = try await session.request("GET", path, fields: fields, isWatching: isWatching)
+            let answer = try await session.request(
+                "GET", path, fields: ["If-None-Match": etag, "Prefer": waits ? "wait=10" : nil], isWatching: isWatching)
             if answer.status == 304, let known { return (known, etag) }
             let value: Value = try answer.decode()
             // An answer that was overtaken by another one may be the older of the two.
@@ -57,11 +55,9 @@ final class Live<Value: Decodable & Sendable>: Sendable {
         _ method: String, _ suffix: String = "", body: JSONValue? = nil, type: String? = nil,
         ifMatch etag: String? = nil
     ) async throws -> Value {
-        var fields: [String: String] = [:]
-        fields["If-Match"] = etag
-        fields["Content-Type"] = type
         let before = self.etag
-        let answer = try await session.request(method, path + suffix, body: body, fields: fields)
+        let answer = try await session.request(
+            method, path + suffix, body: body, fields: ["If-Match": etag, "Content-Type": type])
         let value: Value = try answer.decode()
         return show(value, answer.etag, insteadOf: before) || answer.etag == self.etag ? value : try await get()
     }

@@ -83,11 +83,9 @@ public struct Service<Document: Codable & Sendable>: Sendable {
     private func sent(
         _ command: String, _ input: (any Encodable & Sendable)?, _ etag: String?
     ) async throws -> Transport.Answer {
-        var fields: [String: String] = [:]
-        fields["If-Match"] = etag
         let answer = try await live.session.request(
             "POST", "\(live.path)/commands/\(command)", body: try input.map { try JSONValue(encoding: $0) },
-            fields: fields)
+            fields: ["If-Match": etag])
         if live.etag != nil, live.etag != answer.etag { try await get() }
         return answer
     }

@@ -131,11 +131,11 @@ public final class Session: Sendable {
     public func start(
         _ flow: String, input: JSONValue? = nil, at screen: String? = nil, resume: Bool = false
     ) async throws -> Journey {
-        var body: [String: JSONValue] = ["flow": .string(flow)]
-        body["input"] = input
-        body["at"] = screen.map(JSONValue.string)
-        if resume { body["resume"] = true }
-        let answer = try await request("POST", "\(Self.current)/journeys", body: .object(body))
+        let body = JSONValue.object(given: [
+            "flow": .string(flow), "input": input, "at": screen.map(JSONValue.string),
+            "resume": resume ? .bool(true) : nil,
+        ])
+        let answer = try await request("POST", "\(Self.current)/journeys", body: body)
         let state: Journey.State = try answer.decode()
         let journey = journey(state.id)
         journey.live.show(state, answer.etag)
@@ -144,10 +144,11 @@ public final class Session: Sendable {
 
     /// - Parameter isWatching: the app has not asked for it, and a 401 is not yet the end.
     func request(
-        _ method: String, _ path: String, body: JSONValue? = nil, fields: [String: String] = [:],
+        _ method: String, _ path: String, body: JSONValue? = nil, fields: [String: String?] = [:],
         isWatching: Bool = false
     ) async throws -> Transport.Answer {
         let token = token
+        let fields = fields.compactMapValues(\.self)
         do {
             return try await transport.send(method, path, token: token, body: body, fields: fields)
         } catch let problem as Problem where problem.status == 401 {

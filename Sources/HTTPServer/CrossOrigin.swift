@@ -59,6 +59,6 @@ struct CrossOriginFields: Sendable {
     func answerPreflight(_ request: HTTPRequest, allow: String, in response: inout HTTPResponse) {
         guard request.fields.contains("Access-Control-Request-Method"), fields(for: request) != nil else { return }
         response.fields.add("Access-Control-Allow-Methods", allow)
-        for line in preflight.lines { response.fields.add(line.name, line.value) }
+        response.fields.add(contentsOf: preflight)
     }
 }

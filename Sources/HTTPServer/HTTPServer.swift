@@ -1,5 +1,4 @@
 import CMicroHTTPD
-import Glibc
 import Synchronization
 import Threads
 
@@ -41,15 +40,10 @@ public final class HTTPServer: @unchecked Sendable {
             throw HTTPServerError(
                 description: "libmicrohttpd \(Self.libraryVersion) cannot be used safely: \(String(cString: problem))")
         }
-        let connections = configuration.addressConnections
-        core = .passRetained(
-            ServerCore(
-                router: router, errors: errors, observer: observer, commonFields: configuration.commonFields,
-                crossOrigin: configuration.crossOrigin, trustedProxies: configuration.trustedProxies,
-                connections: connections, admission: configuration.admission, workers: max(1, configuration.workers)))
-        var callbacks = Self.callbacks
-        callbacks.context = core.toOpaque()
-        if connections == nil {
+        let core = ServerCore(router: router, configuration: configuration, errors: errors, observer: observer)
+        self.core = .passRetained(core)
+        var callbacks = Self.callbacks(self.core)
+        if core.connections == nil {
             (callbacks.admits, callbacks.connected, callbacks.disconnected) = (nil, nil, nil)
         }
         if configuration.trustedProxies?.field != .proxyProtocol { callbacks.announces = nil }
@@ -62,7 +56,7 @@ public final class HTTPServer: @unchecked Sendable {
             return cmhd_server_start(&options, &callbacks, &message, message.count)
         }
         guard let started else {
-            core.release()
+            self.core.release()
             let text = message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
             throw HTTPServerError(description: String(decoding: text, as: UTF8.self))
         }
@@ -71,33 +65,29 @@ public final class HTTPServer: @unchecked Sendable {
     }
 
     /// Open connections.
-    public var connections: Int {
-        stopping.withLock { state in
-            if case .done = state { return 0 }
-            return Int(cmhd_server_connections(server))
-        }
-    }
+    public var connections: Int { whileServing(0) { Int(cmhd_server_connections($0)) } }
 
     /// For how long one worker has served no connection because a handler does not return: milliseconds, in a sound
     /// program.
-    public var blockedFor: Duration {
-        stopping.withLock { state in
-            if case .done = state { return .zero }
-            return .milliseconds(cmhd_server_busy(server))
-        }
-    }
+    public var blockedFor: Duration { whileServing(.zero) { .milliseconds(cmhd_server_busy($0)) } }
 
     /// Connections that were not served, since the start: those that made room for others, since they were idle at the
     /// limit of connections or slow at the limit of memory, those beyond the limit of an address, and those beyond its
     /// quota.
     public var lostConnections: (evicted: UInt64, refused: UInt64, throttled: UInt64) {
-        stopping.withLock { state in
-            if case .done = state { return (0, 0, 0) }
+        whileServing((0, 0, 0)) { server in
             let connections = core.takeUnretainedValue().connections
             return (
                 cmhd_server_evictions(server), connections?.refusals.load(ordering: .relaxed) ?? 0,
                 connections?.throttled.load(ordering: .relaxed) ?? 0
             )
+        }
+    }
+
+    private func whileServing<Value: Sendable>(_ otherwise: Value, _ read: (OpaquePointer) -> Value) -> Value {
+        stopping.withLock { state in
+            if case .done = state { return otherwise }
+            return read(server)
         }
     }
 
@@ -145,75 +135,37 @@ public final class HTTPServer: @unchecked Sendable {
     ///
     /// Each worker calls `request` for each request. It borrows the core, which the server keeps until its workers have
     /// ended: a reference count that all workers change would travel between processors.
-    private static var callbacks: cmhd_callbacks {
+    private static func callbacks(_ core: Unmanaged<ServerCore>) -> cmhd_callbacks {
         cmhd_callbacks(
-            context: nil,
+            context: core.toOpaque(),
             request: { context, request in
-                guard let context, let request else { return nil }
-                return Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.take(request) }
+                Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.take(request) }
             },
-            suspended: { _, exchange in
-                guard let exchange else { return false }
-                return Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue().suspended()
-            },
+            suspended: { _, waiting in Unmanaged<Awaited>.fromOpaque(waiting).takeUnretainedValue().suspended() },
             resumed: { context, pointer, connection in
-                guard let context, let pointer else { return }
                 // Balances the retain of `ServerCore.take`.
                 let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
                 guard let response = exchange.resumed() else { return }
-                Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-                    .send(response, to: exchange.request, on: connection)
+                HTTPServer.core(context).send(response, to: exchange.request, on: connection)
             },
-            abandoned: { _, exchange in
-                guard let exchange else { return }
-                // Balances the retain of `ServerCore.take`.
-                Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue().abandoned()
-            },
-            end: { _, exchange, reason in
-                guard let exchange else { return }
-                let waiting = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
-                waiting.end(reason == CMHD_END_STOPPING ? .stopping : .deadline(of: waiting.request.method))
-            },
-            admits: { HTTPServer.connections($0)?.admits(PeerAddress($1), now: $2) ?? true },
-            connected: { HTTPServer.connections($0)?.began(PeerAddress($1)) },
-            disconnected: { HTTPServer.connections($0)?.ended(PeerAddress($1)) },
-            announces: { context, peer in
-                guard let context else { return false }
-                let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-                return core.trustedProxies?.contains(PeerAddress(peer)) ?? false
-            },
+            // Balances the retain of `ServerCore.take`, or of `ServerCore.send` for a stream.
+            released: { _, waiting in Unmanaged<Awaited>.fromOpaque(waiting).takeRetainedValue().released() },
+            end: { _, waiting, reason in Unmanaged<Awaited>.fromOpaque(waiting).takeUnretainedValue().end(reason) },
             produce: { _, stream, room, size in
-                guard let stream else { return Int(CMHD_PRODUCE_BROKEN) }
-                return Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue()
+                Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue()
                     .produce(into: UnsafeMutableRawBufferPointer(start: room, count: size))
             },
-            stream_suspended: { _, stream in
-                guard let stream else { return true }
-                return Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue().suspended()
-            },
-            stream_end: { _, stream in
-                guard let stream else { return }
-                Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue().end()
-            },
-            stream_released: { _, stream in
-                guard let stream else { return }
-                // Balances the retain of `ServerCore.send`.
-                Unmanaged<AnswerStream>.fromOpaque(stream).takeRetainedValue().released()
-            },
-            worker_began: { context, index, worker in
-                guard let worker else { return }
-                HTTPServer.executor(context, index)?.began(worker)
-            },
-            worker_called: { context, index in HTTPServer.executor(context, index)?.run() },
-            worker_ended: { context, index in HTTPServer.executor(context, index)?.ended() })
+            admits: { HTTPServer.core($0).connections?.admits(PeerAddress($1), now: $2) ?? true },
+            connected: { HTTPServer.core($0).connections?.began(PeerAddress($1)) },
+            disconnected: { HTTPServer.core($0).connections?.ended(PeerAddress($1)) },
+            announces: { HTTPServer.core($0).trustedProxies?.contains(PeerAddress($1)) ?? false },
+            worker_began: { HTTPServer.core($0).executors[Int($1)].began($2) },
+            worker_called: { HTTPServer.core($0).executors[Int($1)].run() },
+            worker_ended: { HTTPServer.core($0).executors[Int($1)].ended() })
     }
 
-    private static func connections(_ context: UnsafeMutableRawPointer?) -> AddressConnections? {
-        context.flatMap { Unmanaged<ServerCore>.fromOpaque($0).takeUnretainedValue().connections }
-    }
-
-    private static func executor(_ context: UnsafeMutableRawPointer?, _ index: UInt32) -> WorkerExecutor? {
-        context.map { Unmanaged<ServerCore>.fromOpaque($0).takeUnretainedValue().executors[Int(index)] }
+    private static func core(_ context: UnsafeMutableRawPointer) -> ServerCore {
+        Unmanaged.fromOpaque(context).takeUnretainedValue()
     }
 }
 
@@ -224,7 +176,7 @@ public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
 }
 
 extension HTTPServerConfiguration {
-    fileprivate var addressConnections: AddressConnections? {
+    var addressConnections: AddressConnections? {
         guard limits.connectionsOfAddress < limits.connections || limits.newConnectionsOfAddress != nil else {
             return nil
         }

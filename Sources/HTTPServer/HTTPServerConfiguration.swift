@@ -108,3 +108,19 @@ extension Duration {
         return UInt32(clamping: seconds &* 1000 + attoseconds / 1_000_000_000_000_000)
     }
 }
+
+/// Observes every response, including those without a handler: refusals, deadlines, unknown paths.
+///
+/// A class, so that calling it copies nothing.
+public protocol HTTPServerObserver: AnyObject, Sendable {
+    /// Called on the thread of the request's worker (``HTTPRequest/worker``) before the response is sent. It must be
+    /// quick and must not block.
+    ///
+    /// - Parameters:
+    ///   - response: without the fields that every response has, such as `Request-Id`.
+    ///   - nanoseconds: since `HTTPRequest.receivedAt`.
+    func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64)
+
+    /// An internal error that the client does not see: an error that a handler threw, or a malformed field.
+    func failed(_ request: HTTPRequest, _ problem: any Error)
+}

@@ -10,10 +10,10 @@ public final class TLSCertificate: @unchecked Sendable {
     public let ends: Int
     let pointer: OpaquePointer
 
-    /// Why texts are no certificate and key. It holds nothing of them.
-    public enum Problem: Error, Sendable {
+    /// Why texts are no certificate and key. It holds nothing of them. The numbers are those of `cmhd_tls_problem`.
+    public enum Problem: UInt32, Error, Sendable {
         /// There is no certificate in PEM, or one that cannot be read.
-        case certificate
+        case certificate = 1
         /// There is no private key in PEM, or it is encrypted.
         case key
         /// The key is not that of the first certificate.
@@ -43,20 +43,10 @@ public final class TLSCertificate: @unchecked Sendable {
                 }
             }
         }
-        guard let made else { throw Self.problem(problem) }
+        guard let made else { throw Problem(rawValue: problem.rawValue) ?? .outOfMemory }
         pointer = made
         (self.begins, self.ends) = (Int(begins), Int(ends))
     }
 
     deinit { cmhd_tls_release(pointer) }
-
-    private static func problem(_ problem: cmhd_tls_problem) -> Problem {
-        switch problem {
-        case CMHD_TLS_CERTIFICATE: .certificate
-        case CMHD_TLS_KEY: .key
-        case CMHD_TLS_MISMATCH: .mismatch
-        case CMHD_TLS_AUTHORITIES: .clientAuthorities
-        default: .outOfMemory
-        }
-    }
 }

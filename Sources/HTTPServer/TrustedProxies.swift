@@ -86,18 +86,12 @@ extension PeerAddress {
             self = address
             return
         }
-        let end: String.Index?
-        if node.first == "[" {
-            end = node.firstIndex(of: "]")
-        } else {
-            end = node.firstIndex(of: ":")
-        }
-        guard let end else { return nil }
         let isBracketed = node.first == "["
-        let port = node[node.index(end, offsetBy: isBracketed ? 1 : 0)...]
+        guard let end = node.firstIndex(of: isBracketed ? "]" : ":") else { return nil }
+        let host = isBracketed ? node[..<end].dropFirst() : node[..<end]
+        let port = node[end...].dropFirst(isBracketed ? 1 : 0)
         guard port.isEmpty || (port.first == ":" && UInt16(port.dropFirst()) != nil),
-            let address = PeerAddress(String(isBracketed ? node[..<end].dropFirst() : node[..<end])),
-            isBracketed == node[..<end].contains(":")
+            let address = PeerAddress(String(host)), isBracketed == host.contains(":")
         else { return nil }
         self = address
     }
@@ -130,19 +124,15 @@ private struct ForwardedList {
                 guard name.lowercased() == "for" else { continue }
                 guard node == nil else { return nil }
                 node = value
-            } while skipSemicolon()
+            } while skip(";", afterBlanks: true)
             nodes.append(node)
             guard rest.isEmpty || skip(",") else { return nil }
         }
         return nodes
     }
 
-    private mutating func skipSemicolon() -> Bool {
-        skipBlanks()
-        return skip(";")
-    }
-
-    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    private mutating func skip(_ character: Unicode.Scalar, afterBlanks: Bool = false) -> Bool {
+        if afterBlanks { skipBlanks() }
         guard rest.first == UInt8(ascii: character) else { return false }
         rest.removeFirst()
         return true

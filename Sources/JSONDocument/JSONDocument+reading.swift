@@ -35,8 +35,7 @@ extension JSONDocument {
     /// The value of a string; `nil` for anything else.
     public var string: String? {
         var length = 0
-        guard let start = cjson_string(value, &length) else { return nil }
-        return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+        return cjson_string(value, &length).map { JSONText.string($0, length) }
     }
 
     /// The number of elements or members; 0 for other kinds.
@@ -54,17 +53,11 @@ extension JSONDocument {
     /// The members of an object sorted by name, `nil` for other kinds.
     public var members: [(name: String, value: JSONDocument)]? {
         guard kind == .object else { return nil }
-        var collector = Collector(owner: owner)
-        withUnsafeMutablePointer(to: &collector) { collector in
-            cjson_each_member(value, collector) { context, name, length, member in
-                guard let context, let member else { return false }
-                let name = String(decoding: UnsafeBufferPointer(start: name, count: length), as: UTF8.self)
-                let collector = context.assumingMemoryBound(to: Collector.self)
-                collector.pointee.members.append((name, JSONDocument(member, in: collector.pointee.owner)))
-                return true
-            }
+        return (0..<count).compactMap { index in
+            var (name, length): (UnsafePointer<UInt8>?, Int) = (nil, 0)
+            guard let member = cjson_member_at(value, index, &name, &length) else { return nil }
+            return (JSONText.string(name, length), JSONDocument(member, in: owner))
         }
-        return collector.members
     }
 
     /// An element of an array; `nil` beyond its end and for other kinds.
@@ -78,11 +71,5 @@ extension JSONDocument {
         var name = name
         guard let member = name.withUTF8({ cjson_member(value, $0.baseAddress, $0.count) }) else { return nil }
         return JSONDocument(member, in: owner)
-    }
-
-    /// Where a C callback collects members.
-    private struct Collector {
-        let owner: Owner
-        var members: [(name: String, value: JSONDocument)] = []
     }
 }

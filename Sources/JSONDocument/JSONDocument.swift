@@ -37,6 +37,22 @@ public struct JSONDocument: Sendable {
     public static let maximumDepth = Int(CJSON_MAXIMUM_DEPTH)
 }
 
+extension JSONDocument {
+    /// Owns one tree and frees it with the last document that refers to a part of it.
+    final class Owner: Sendable {
+        /// Any thread reads it; only a document that shares it with no other writes to it, see `JSONDocument.value`.
+        nonisolated(unsafe) let root: OpaquePointer
+
+        /// Takes ownership of a value from a `cjson_` function.
+        init(adopting root: OpaquePointer?) {
+            guard let root else { outOfMemory() }
+            self.root = root
+        }
+
+        deinit { cjson_free(root) }
+    }
+}
+
 extension JSONDocument: Equatable {
     /// Equality of JSON values: numbers by value (`1` is `1.0`), objects whatever the order of their members.
     public static func == (one: JSONDocument, other: JSONDocument) -> Bool {
@@ -56,4 +72,31 @@ extension JSONDocument: CustomStringConvertible {
 public enum JSONKind: Sendable, Equatable {
     /// `bool` is `true` or `false`; the others are named as in RFC 8259.
     case null, bool, integer, double, string, array, object
+}
+
+/// Ends the process, as Swift's own allocations do: a `cjson_` function that makes a value or a text fails only when
+/// memory runs out.
+func outOfMemory() -> Never { fatalError("Out of memory for JSON.") }
+
+/// Reads the texts of `cjson_` functions.
+enum JSONText {
+    /// A copy of bytes that a C callback was given.
+    static func string(_ start: UnsafePointer<UInt8>?, _ length: Int) -> String {
+        String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+    }
+
+    /// Text that a `cjson_` function has serialised. Copy it before this thread calls another one.
+    static func serialized(_ text: UnsafePointer<UInt8>?, _ length: Int) -> UnsafeBufferPointer<UInt8> {
+        guard let text else { outOfMemory() }
+        return UnsafeBufferPointer(start: text, count: length)
+    }
+
+    /// Copies and frees a text; `nil` for NULL, which stands for a text that a failure does not have.
+    static func string(adopting text: OpaquePointer?) -> String? {
+        guard let text else { return nil }
+        defer { cjson_text_free(text) }
+        var length = 0
+        let start = cjson_text_bytes(text, &length)
+        return string(start, length)
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A mutex and a condition: what `Mutex` of the standard library lacks is something to wait for.
 ///
@@ -63,5 +64,30 @@ package final class Monitor: @unchecked Sendable {
         let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
         return timespec(
             tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
+    }
+}
+
+/// Something that happens once, and that tasks wait for.
+package final class Completion: Sendable {
+    private let state = Mutex<(isReached: Bool, waiting: [UnsafeContinuation<Void, Never>])>((false, []))
+
+    package init() {}
+
+    package func reach() {
+        let waiting = state.withLock { state in
+            defer { state = (true, []) }
+            return state.waiting
+        }
+        for waiting in waiting { waiting.resume() }
+    }
+
+    package func wait() async {
+        await withUnsafeContinuation { waiting in
+            let isReached = state.withLock { state in
+                if !state.isReached { state.waiting.append(waiting) }
+                return state.isReached
+            }
+            if isReached { waiting.resume() }
+        }
     }
 }

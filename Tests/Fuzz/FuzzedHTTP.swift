@@ -68,9 +68,9 @@ enum FuzzedHTTP {
         do { return try routes.freeze() } catch { fatalError("\(error)") }
     }()
 
-    private static func request(_ head: HTTPHead, _ match: RouteMatch) -> HTTPRequest {
+    private static func request(_ fields: HTTPRequestFields, _ match: RouteMatch) -> HTTPRequest {
         HTTPRequest(
-            id: RequestID(prefix: 0, number: 0), method: .get, head: head, body: [], peer: .unknown, match: match,
+            id: RequestID(prefix: 0, number: 0), method: .get, fields: fields, body: [], peer: .unknown, match: match,
             receivedAt: 0,
             worker: 0)
     }
@@ -80,9 +80,9 @@ enum FuzzedHTTP {
         let text = String(decoding: bytes, as: UTF8.self)
         guard !text.isEmpty else { return }
         for method in [HTTPMethod.get, .put, .options, .connect] {
-            let head = HTTPHead(target: text, fields: [])
-            guard case .handle(let match) = router.decide(router.find(method, head), method) else { continue }
-            let request = request(head, match)
+            let fields = HTTPRequestFields(target: text, fields: [])
+            guard case .handle(let match) = router.decide(router.find(method, fields), method) else { continue }
+            let request = request(fields, match)
             _ = try? request.query
             for name in match.route?.pattern.parameterNames ?? [] { _ = request.parameter(name) }
         }
@@ -93,7 +93,7 @@ enum FuzzedHTTP {
         let parts = parts(bytes, 2)
         var fields = parts[0].split(separator: 10).map { (HTTPFieldName.cookie, String(decoding: $0, as: UTF8.self)) }
         if !parts[1].isEmpty { fields.append((.authorization, String(decoding: parts[1], as: UTF8.self))) }
-        let head = HTTPHead(target: "/", fields: fields)
+        let head = HTTPRequestFields(target: "/", fields: fields)
         guard case .handle(let match) = router.decide(router.find(.get, head), .get) else { return }
         if let found = try? SessionCredential.of(request(head, match), cookieName: "concierge"), let token = found.token
         {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A C interface to JSON: RapidJSON parses and serialises, PCRE2 matches the patterns of schemas.
+// A C interface to JSON: RapidJSON parses, PCRE2 matches the patterns of schemas.
 //
 // - No exception leaves a function: failures are codes or NULL. NULL from a function that makes something means that
 //   memory ran out, unless its comment says otherwise.
@@ -50,7 +50,6 @@ void cjson_text_free(cjson_text *text);
 // MARK: Parsing and serialising
 
 typedef enum CJSON_CLOSED_ENUM cjson_parse_code {
-    CJSON_PARSE_OK,
     CJSON_PARSE_EMPTY,
     CJSON_PARSE_BYTE_ORDER_MARK,
     CJSON_PARSE_NUL_BYTE,
@@ -83,6 +82,9 @@ const uint8_t *cjson_serialize(const cjson_value *value, size_t *length);
 /// A JSON string literal, with quotation marks, for UTF-8 bytes; bytes that are not UTF-8 become U+FFFD. The result is
 /// valid as long as that of `cjson_serialize`.
 const uint8_t *cjson_quote(const uint8_t *bytes, size_t length, size_t *quoted_length);
+
+/// Whether the literal is the bytes between quotation marks: they are ASCII, without anything to escape.
+bool cjson_is_plain(const uint8_t *bytes, size_t length);
 
 // MARK: Tokens
 
@@ -128,7 +130,7 @@ typedef struct cjson_tokens cjson_tokens;
 
 /// Reads text as strictly as `cjson_parse` does, but accepts names that occur twice, which do no harm without a tree.
 /// NULL when the text is not JSON.
-cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length);
+cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length, bool comments);
 const cjson_token *cjson_tokens_list(const cjson_tokens *tokens, size_t *count);
 const uint8_t *cjson_tokens_texts(const cjson_tokens *tokens);
 void cjson_tokens_free(cjson_tokens *tokens);
@@ -167,10 +169,8 @@ size_t cjson_count(const cjson_value *value);
 const cjson_value *cjson_element(const cjson_value *array, size_t index);
 /// A member of an object, NULL when it has none of that name and for other kinds.
 const cjson_value *cjson_member(const cjson_value *object, const uint8_t *name, size_t length);
-/// Calls `visit` for each member, sorted by name, until it returns false.
-void cjson_each_member(
-    const cjson_value *object, void *context,
-    bool (*visit)(void *context, const uint8_t *name, size_t length, const cjson_value *member));
+/// The member of an object at an index below the count, in the order of names.
+const cjson_value *cjson_member_at(const cjson_value *object, size_t index, const uint8_t **name, size_t *length);
 /// Equality of JSON values: numbers by value, objects whatever the order of their members.
 bool cjson_equal(const cjson_value *one, const cjson_value *other);
 /// How deep arrays and objects are nested: 0 for a scalar, 1 for `[]`.
@@ -181,36 +181,22 @@ size_t cjson_depth(const cjson_value *value);
 /// Merges `patch` into `target` (RFC 7396); false when memory ran out, with `target` in any state.
 bool cjson_merge(cjson_value *target, const cjson_value *patch);
 
-typedef enum CJSON_CLOSED_ENUM cjson_patch_code {
-    CJSON_PATCH_OK,
-    // The patch is not a JSON Patch.
-    CJSON_PATCH_NOT_AN_ARRAY,
-    CJSON_PATCH_OPERATION_NOT_AN_OBJECT,
-    CJSON_PATCH_OP_MISSING,
-    CJSON_PATCH_OP_UNKNOWN,
-    CJSON_PATCH_PATH_MISSING,
-    CJSON_PATCH_PATH_INVALID,
-    CJSON_PATCH_FROM_MISSING,
-    CJSON_PATCH_FROM_INVALID,
-    CJSON_PATCH_VALUE_MISSING,
-    CJSON_PATCH_MOVE_INTO_ITSELF,
-    // The patch does not fit the document.
-    CJSON_PATCH_PATH_NOT_FOUND,
-    CJSON_PATCH_FROM_NOT_FOUND,
-    CJSON_PATCH_INDEX_OUT_OF_BOUNDS,
-    CJSON_PATCH_TEST_FAILED,
-    CJSON_PATCH_ROOT_REMOVED,
-    // The result, or the work, would be beyond the bounds.
+typedef enum CJSON_CLOSED_ENUM cjson_patch_kind {
+    /// The document is not a JSON Patch, whatever it would be applied to.
+    CJSON_PATCH_MALFORMED,
+    /// The patch does not fit the document.
+    CJSON_PATCH_CONFLICT,
+    /// The result would be beyond the bounds, or the work.
     CJSON_PATCH_TOO_DEEP,
     CJSON_PATCH_TOO_LARGE,
-    CJSON_PATCH_OUT_OF_MEMORY,
-} cjson_patch_code;
+} cjson_patch_kind;
 
-/// `operation` is the index of the failing operation; `pointer` is its `path`, or its `from` when that is at fault, or
-/// NULL when it has none; free it.
+/// `detail` is a sentence. `operation` is the index of the failing operation, -1 when the patch as a whole is at fault;
+/// `pointer` is its `path`, or its `from` when that is at fault, or NULL when it has none; free it.
 typedef struct cjson_patch_failure {
-    cjson_patch_code code;
-    size_t operation;
+    cjson_patch_kind kind;
+    const char *detail;
+    ptrdiff_t operation;
     cjson_text *pointer;
 } cjson_patch_failure;
 

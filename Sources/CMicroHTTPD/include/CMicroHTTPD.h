@@ -8,7 +8,7 @@
 /// A request is collected as a whole, under the limits, then handed over once. A request that violates the framing
 /// rules of RFC 9112 is handed over as a refusal, and its connection closes after the response.
 ///
-/// A response's body can be produced piece by piece, see stream.c.
+/// A response's body can be produced piece by piece, see answer.c.
 #ifndef CMICROHTTPD_H
 #define CMICROHTTPD_H
 
@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+
+#pragma clang assume_nonnull begin
 
 typedef struct cmhd_server cmhd_server;
 typedef struct cmhd_connection cmhd_connection;
@@ -35,11 +37,12 @@ typedef enum {
 
 /// Texts in PEM. They are copied.
 typedef struct {
-    const uint8_t *certificate; ///< the server's own first, then those that signed it
+    const uint8_t *_Nullable certificate; ///< the server's own first, then those that signed it
     size_t certificate_length;
-    const uint8_t *key;
+    const uint8_t *_Nullable key;
     size_t key_length;
-    const uint8_t *authorities; ///< NULL: clients need no certificate; else theirs must be signed by one of these
+    /// NULL: clients need no certificate; else theirs must be signed by one of these.
+    const uint8_t *_Nullable authorities;
     size_t authorities_length;
 } cmhd_tls_texts;
 
@@ -93,10 +96,10 @@ typedef enum {
 } cmhd_field_name;
 
 /// The well-known name that equals this token, in any case.
-cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length);
+cmhd_field_name cmhd_field_name_of(const uint8_t *_Nullable name, size_t length);
 
 /// The text of a well-known name, in lower case; NULL for others.
-const char *cmhd_field_name_text(cmhd_field_name name);
+const char *_Nullable cmhd_field_name_text(cmhd_field_name name);
 
 /// Where the fields of a name are.
 typedef struct {
@@ -119,18 +122,18 @@ typedef struct {
     unsigned worker;            ///< the index of the worker, below `cmhd_options.workers`
     uint64_t number;            ///< no two requests of a server have the same
     bool http_1_0;
-    const uint8_t *head;        ///< from the method to the end of the last field; `head_length` 0 when refused
+    const uint8_t *_Nullable head;  ///< from the method to the end of the last field; `head_length` 0 when refused
     uint32_t head_length;
     uint32_t method_length;     ///< the method starts at 0
     uint32_t target, target_length;
-    const cmhd_field *fields;
+    const cmhd_field *_Nullable fields;
     uint32_t field_count;
-    const cmhd_field_place *places;     ///< of the well-known names, by `cmhd_field_name`
+    const cmhd_field_place *_Nullable places;  ///< of the well-known names, by `cmhd_field_name`
     uint32_t present;           ///< a bit for each well-known name that there is, by `cmhd_field_name`
-    const uint8_t *body;
+    const uint8_t *_Nullable body;
     size_t body_length;
     bool awaits_continue;       ///< the client sends its body only after a 100: respond, or call `cmhd_continue`
-    const struct sockaddr *peer;
+    const struct sockaddr *_Nullable peer;
     uint64_t received_at;       ///< when its worker turned to it, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_request;
 
@@ -138,22 +141,24 @@ typedef struct {
 /// `Connection` and `Transfer-Encoding`.
 typedef struct {
     unsigned status;
-    const void *first_fields;   ///< as they go out: name, colon, one blank, a value that is not empty, CR LF; and so on
+    /// As they go out: name, colon, one blank, a value that is not empty, CR LF; and so on.
+    const void *_Nullable first_fields;
     size_t first_fields_length;
-    const void *fields;         ///< more of them
+    const void *_Nullable fields;       ///< more of them
     size_t fields_length;
-    bool has_entity_tag;        ///< whether there is a field `ETag`, with this number in quotes
+    bool has_entity_tag;                ///< whether there is a field `ETag`, with this number in quotes
     uint64_t entity_tag;
-    const void *last_fields;    ///< more of them, but the value of the last is still to come:
+    const void *_Nullable last_fields;  ///< more of them, but the value of the last is still to come:
     size_t last_fields_length;
-    const void *last_value;     ///< its text; the end of its line is added
+    const void *_Nullable last_value;   ///< its text; the end of its line is added
     size_t last_value_length;
-    const void *body;
+    const void *_Nullable body;
     size_t body_length;
-    void *body_owner;           ///< keeps the body in memory; NULL: the body is copied. Consumed by `cmhd_respond`
-    void (*release_body)(void *owner);
-    void *stream;               ///< not NULL: the body is asked for with `produce`, and has no end known before
-    uint64_t made_at;           ///< just now, in nanoseconds of CLOCK_MONOTONIC
+    /// Keeps the body in memory; NULL: the body is copied. Consumed by `cmhd_respond`.
+    void *_Nullable body_owner;
+    void (*_Nullable release_body)(void *_Nullable owner);
+    void *_Nullable stream;             ///< not NULL: `produce` is asked for the body, which has no end known before
+    uint64_t made_at;                   ///< just now, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_answer;
 
 /// What `cmhd_callbacks.produce` returns instead of a number of bytes.
@@ -172,45 +177,39 @@ int cmhd_read_proxy_header(const uint8_t *bytes, size_t length, struct sockaddr_
 enum { CMHD_PROXY_HEADER_BYTES = 2048 };
 
 /// The functions that the server calls, always on the thread of the connection's worker. They must not throw or block.
+///
+/// What a connection waits for is the caller's: the exchange that will respond, or the stream that produces a response.
 typedef struct {
     void *context;
-    /// Either calls `cmhd_respond` and returns NULL, or returns the exchange that will respond. The connection then
-    /// waits, suspended or parked, and `suspended` is called. A request that `awaits_continue` is handed over before
-    /// its body; if `cmhd_continue` was called instead of `cmhd_respond`, it is handed over again with its body.
-    void *(*request)(void *context, const cmhd_request *request);
-    /// The connection is suspended now, so `cmhd_resume` may be called. Returns true when the response came in the
-    /// meantime: the connection is then resumed at once.
-    bool (*suspended)(void *context, void *exchange);
+    /// Either calls `cmhd_respond` and returns NULL, or returns an exchange. The connection then waits, suspended or
+    /// parked, and `suspended` is called. A request that `awaits_continue` is handed over before its body; if
+    /// `cmhd_continue` was called instead of `cmhd_respond`, it is handed over again with its body.
+    void *_Nullable (*_Nonnull request)(void *context, const cmhd_request *request);
+    /// The connection is suspended now, so `cmhd_resume` may be called. Returns true when the response, or its next
+    /// piece, came in the meantime: the connection is then resumed at once.
+    bool (*suspended)(void *context, void *waiting);
     /// The connection runs again: call `cmhd_respond`. Consumes the exchange.
     void (*resumed)(void *context, void *exchange, cmhd_connection *connection);
-    /// The request ends without a response, because its connection broke. Consumes the exchange.
-    void (*abandoned)(void *context, void *exchange);
-    /// The waiting request must end: the exchange must resume it soon.
-    void (*end)(void *context, void *exchange, cmhd_end reason);
+    /// The request ends without a response, because its connection broke, or with the whole response of a stream.
+    /// Consumes the exchange or the stream.
+    void (*released)(void *context, void *waiting);
+    /// The exchange or the stream must resume its connection soon, because the wait must end.
+    void (*end)(void *context, void *waiting, cmhd_end reason);
+    /// Writes at most `room` bytes of a response's body and returns how many, or CMHD_PRODUCE_…. After
+    /// CMHD_PRODUCE_LATER the connection is suspended.
+    ptrdiff_t (*produce)(void *context, void *stream, void *buffer, size_t room);
 
     // The connections of each client. NULL when they are not limited.
 
     /// Whether a client may have one more connection. If not, it is closed at once. `now` is of the clock of
     /// `cmhd_request.received_at`.
-    bool (*admits)(void *context, const struct sockaddr *peer, uint64_t now);
+    bool (*_Nullable admits)(void *context, const struct sockaddr *_Nullable peer, uint64_t now);
     /// A connection has begun or ended.
-    void (*connected)(void *context, const struct sockaddr *peer);
-    void (*disconnected)(void *context, const struct sockaddr *peer);
+    void (*_Nullable connected)(void *context, const struct sockaddr *_Nullable peer);
+    void (*_Nullable disconnected)(void *context, const struct sockaddr *_Nullable peer);
 
     /// Whether connections from this address begin with a header of the PROXY protocol. NULL when none do.
-    bool (*announces)(void *context, const struct sockaddr *peer);
-
-    // Responses in pieces.
-
-    /// Writes at most `room` bytes of a response's body and returns how many, or CMHD_PRODUCE_…. After
-    /// CMHD_PRODUCE_LATER the connection is suspended and `stream_suspended` is called, which is for a stream what
-    /// `suspended` is for an exchange.
-    ptrdiff_t (*produce)(void *context, void *stream, void *buffer, size_t room);
-    bool (*stream_suspended)(void *context, void *stream);
-    /// The waiting stream must end: it must resume its connection soon.
-    void (*stream_end)(void *context, void *stream);
-    /// The response is complete, or its connection broke. Consumes the stream.
-    void (*stream_released)(void *context, void *stream);
+    bool (*_Nullable announces)(void *context, const struct sockaddr *_Nullable peer);
 
     /// A worker's loop begins. From now on the worker may be called.
     void (*worker_began)(void *context, unsigned index, cmhd_worker *worker);
@@ -222,7 +221,7 @@ typedef struct {
 
 /// Limits and deadlines, in bytes and milliseconds.
 typedef struct {
-    const char *host;           ///< an address or a name; "" for every address
+    const char *_Nullable host; ///< an address or a name; "" for every address
     uint16_t port;              ///< 0: a free one
     unsigned workers;
     unsigned connections;       ///< over all workers; at this number, idle ones make room for clients that wait
@@ -237,29 +236,32 @@ typedef struct {
     uint32_t patient_timeout;   ///< the same after `cmhd_be_patient`
     uint32_t write_timeout;     ///< from the answer to its last byte taken by the client
     uint32_t idle_timeout;      ///< between two requests
-    cmhd_tls *tls;              ///< NULL: plain HTTP. The server keeps a reference of its own
+    cmhd_tls *_Nullable tls;    ///< NULL: plain HTTP. The server keeps a reference of its own
     bool ignores_hooks;         ///< as in a program without CMicroHTTPDHooks
     bool adds_fields_singly;    ///< as if the library's insides were unknown, see `cmhd_can_link_fields`
 } cmhd_options;
 
 /// Checks that the library keeps a request's head as the framing checks need it. Returns NULL, or a static sentence
 /// that says what differs; then the server must not start.
-const char *cmhd_self_test(void);
+const char *_Nullable cmhd_self_test(void);
 
 /// Checks that the library asks again for a response that was not given, so that connections can be parked. Otherwise a
 /// server suspends them.
-bool cmhd_can_hold(void);
+bool cmhd_can_park(void);
 
 /// Checks that the library keeps a response's fields so that they can be passed as one text, which is much cheaper.
 /// Otherwise a server adds them one by one.
 bool cmhd_can_link_fields(void);
 
+/// Nanoseconds of CLOCK_MONOTONIC.
+uint64_t cmhd_clock(void);
+
 /// The version of the loaded library, such as "0.9.75".
 const char *cmhd_library_version(void);
 
 /// Binds, listens, starts the workers. On failure returns NULL and a message for people in `message`.
-cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks *callbacks, char *message,
-                               size_t message_size);
+cmhd_server *_Nullable cmhd_server_start(const cmhd_options *options, const cmhd_callbacks *callbacks, char *message,
+                                         size_t message_size);
 
 /// The port of the listener, also when 0 was requested.
 uint16_t cmhd_server_port(const cmhd_server *server);
@@ -282,10 +284,11 @@ void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout);
 
 /// Credentials with one reference; NULL with the problem when there is one. `begins` and `ends` are the times between
 /// which the certificate is valid, in seconds since 1970.
-cmhd_tls *cmhd_tls_new(const cmhd_tls_texts *texts, cmhd_tls_problem *problem, int64_t *begins, int64_t *ends);
+cmhd_tls *_Nullable cmhd_tls_new(const cmhd_tls_texts *texts, cmhd_tls_problem *problem, int64_t *begins,
+                                 int64_t *ends);
 
 /// Gives a reference back.
-void cmhd_tls_release(cmhd_tls *tls);
+void cmhd_tls_release(cmhd_tls *_Nullable tls);
 
 /// Connections that are accepted from now on get this certificate; others keep theirs. For a server that was started
 /// with one, from any thread.
@@ -314,11 +317,13 @@ void cmhd_continue(cmhd_connection *connection);
 void cmhd_be_patient(cmhd_connection *connection);
 
 /// Wakes a waiting connection, from any thread, exactly once for each time that it waits. A parked connection may
-/// break: it must not be woken after `abandoned` has returned, and `abandoned` must return only when no thread is in
-/// this function.
+/// break: it must not be woken after `released` has returned, and `released` must return only when no thread is in this
+/// function.
 void cmhd_resume(cmhd_connection *connection);
 
 /// Makes the worker call `worker_called` soon, once for any number of calls, from any thread.
 void cmhd_call_worker(cmhd_worker *worker);
+
+#pragma clang assume_nonnull end
 
 #endif

@@ -96,17 +96,12 @@ public final class Route: Sendable {
 
 /// The result of routing a request's path.
 public struct RouteMatch: Sendable {
-    struct Span: Sendable {
-        var lower: UInt32 = 0
-        var upper: UInt32 = 0
-    }
-
-    typealias Parameters = InlineArray<4, Span>
+    typealias Parameters = InlineArray<4, Range<UInt32>>
 
     /// `nil` when nothing is at the path. When the path exists but not for the request's method, any route of the path.
     public let route: Route?
     /// Where the parameters' segments are in the head, in the order of the pattern.
     let parameters: Parameters
 
-    static var none: RouteMatch { RouteMatch(route: nil, parameters: .init(repeating: Span())) }
+    static var none: RouteMatch { RouteMatch(route: nil, parameters: .init(repeating: 0..<0)) }
 }

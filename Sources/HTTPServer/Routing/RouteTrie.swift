@@ -1,3 +1,5 @@
+import Glibc
+
 /// Routes by their segments. A tree is frozen into flat tables, and looking up a path counts no references.
 struct RouteTrie: Sendable {
     /// What a node has, as ranges of the other tables. Its literals come before its parameter: ``RouteTree`` has seen
@@ -10,7 +12,12 @@ struct RouteTrie: Sendable {
         var routes: Range<Int>
     }
 
-    /// The result of looking up a path. It holds numbers only, so that passing it on counts no references.
+    /// A literal segment: where its text is in the text of all literals, and the node behind it.
+    private struct Literal: Sendable {
+        let start, count, node: Int
+    }
+
+    /// The result of routing a request's target. It holds numbers only, so that passing it on counts no references.
     enum Outcome {
         /// The index of the route in `routes`, and where its parameters are.
         case found(Int, RouteMatch.Parameters)
@@ -19,15 +26,19 @@ struct RouteTrie: Sendable {
         case notFound
         /// The path contains something that no path may contain.
         case malformed(PathSegment.Problem)
+        /// `*`: the server itself.
+        case asterisk
+        /// RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path.
+        case authority
     }
 
     private static let slash = UInt8(ascii: "/")
 
     private var nodes: [Node] = []
-    private var literals: [RouteLiteral] = []
+    private var literals: [Literal] = []
     private var text: [UInt8] = []
     /// Methods and routes of all nodes, at the same indices.
-    private var methods: [HTTPMethod.Code] = []
+    private var methods: [HTTPMethod] = []
     private var routes: [Route] = []
     /// The value of `Allow` for each node, RFC 9110, section 10.2.1.
     private var allow: [String] = []
@@ -40,12 +51,12 @@ struct RouteTrie: Sendable {
             let firstLiteral = literals.count
             // Most requests are likely to go where most routes go.
             for literal in node.literals.sorted(by: { tree.nodes[$0.node].traffic > tree.nodes[$1.node].traffic }) {
-                literals.append(RouteLiteral(start: text.count, text: literal.text, node: literal.node))
+                literals.append(Literal(start: text.count, count: literal.text.count, node: literal.node))
                 text += literal.text
             }
             let firstRoute = self.routes.count
             self.routes += node.routes
-            methods += node.routes.map(\.method.code)
+            methods += node.routes.map(\.method)
             nodes.append(
                 Node(
                     literals: firstLiteral..<literals.count, parameter: node.parameter?.node ?? -1,
@@ -57,7 +68,7 @@ struct RouteTrie: Sendable {
     /// - Parameter start: where the path begins in the head that it is a part of.
     func look(up method: HTTPMethod, path: UnsafeRawBufferPointer, at start: Int) -> Outcome {
         guard path.first == Self.slash else { return .notFound }
-        var parameters = RouteMatch.Parameters(repeating: .init())
+        var parameters = RouteMatch.Parameters(repeating: 0..<0)
         var parameterCount = 0
         var node = 0
         var lower = path.count == 1 ? 2 : 1
@@ -67,13 +78,11 @@ struct RouteTrie: Sendable {
                 lower += literal.count + 1
                 continue
             }
-            let (upper, isPlain) = Self.segment(of: path, from: lower)
-            let segment = UnsafeRawBufferPointer(rebasing: path[lower..<upper])
-            let isAny = isPlain && upper > lower && nodes[node].parameter >= 0 && nodes[node].parameterKind == .any
-            switch isAny ? .parameter : step(from: node, segment: segment) {
+            let upper = path.offset(of: Self.slash, from: lower) ?? path.count
+            switch step(from: node, segment: UnsafeRawBufferPointer(rebasing: path[lower..<upper])) {
             case .literal(let next): node = next
             case .parameter:
-                parameters[parameterCount] = .init(lower: UInt32(start + lower), upper: UInt32(start + upper))
+                parameters[parameterCount] = UInt32(start + lower)..<UInt32(start + upper)
                 parameterCount += 1
                 node = nodes[node].parameter
             case .nowhere:
@@ -98,28 +107,18 @@ struct RouteTrie: Sendable {
     /// The value of `Allow`, RFC 9110, section 10.2.1, for the node of an `Outcome`.
     func allow(_ node: Int) -> String { allow[node] }
 
-    /// Where the segment ends that begins at `lower`, and whether it is plain: without an escape and without a dot.
-    /// Segments are too short for searching many bytes at once to be faster.
-    private static func segment(of path: UnsafeRawBufferPointer, from lower: Int) -> (upper: Int, isPlain: Bool) {
-        var upper = lower
-        var isPlain = true
-        while upper < path.count, path[upper] != slash {
-            isPlain = isPlain && path[upper] != UInt8(ascii: "%") && path[upper] != UInt8(ascii: ".")
-            upper &+= 1
-        }
-        return (upper, isPlain)
-    }
-
-    /// The literal of the node whose text is exactly the segment that begins at `lower`. Such a segment needs no
-    /// decoding.
-    private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> RouteLiteral? {
-        let range = nodes[node].literals
-        guard !range.isEmpty else { return nil }
-        return literals.withUnsafeBufferPointer { literals in
-            text.withUnsafeBytes { text in
-                for index in range where literals[index].fills(path, at: lower, text: text) { return literals[index] }
-                return nil
+    /// The literal of the node whose text is exactly the segment that begins at `lower`, up to a slash or the end of the
+    /// path. Such a segment needs no decoding.
+    private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> Literal? {
+        text.withUnsafeBytes { text in
+            guard let texts = text.baseAddress, let start = path.baseAddress else { return nil }
+            for index in nodes[node].literals {
+                let literal = literals[index]
+                let upper = lower &+ literal.count
+                guard upper <= path.count, upper == path.count || path[upper] == Self.slash else { continue }
+                if memcmp(start + lower, texts + literal.start, literal.count) == 0 { return literal }
             }
+            return nil
         }
     }
 
@@ -154,12 +153,8 @@ struct RouteTrie: Sendable {
     }
 
     private func route(of node: Int, for method: HTTPMethod) -> Int? {
-        let code = method.code
-        for index in nodes[node].routes
-        where methods[index] == code && (code != .other || routes[index].method == method) {
-            return index
-        }
-        return code == .head ? nodes[node].routes.first { methods[$0] == .get } : nil
+        for index in nodes[node].routes where methods[index] == method { return index }
+        return method == .head ? nodes[node].routes.first { methods[$0] == .get } : nil
     }
 
     /// Digits only: `Int` would take a sign as well.

@@ -1,3 +1,69 @@
+/// Collects routes, then freezes them into a `Router`.
+///
+/// ```swift
+/// var routes = RouterBuilder()
+/// routes.on(.get, "/things/{id:int}") { request in
+///     HTTPResponse(text: "thing \(request.parameter("id"))")
+/// }
+/// let router = try routes.freeze()
+/// ```
+public struct RouterBuilder {
+    private var entries: [(method: HTTPMethod, pattern: String, allow: AllowRule?, handler: HTTPHandler)] = []
+    private var middleware: [any HTTPMiddleware] = []
+
+    /// Starts without routes.
+    public init() {}
+
+    /// Adds a route with an asynchronous handler.
+    ///
+    /// - Parameter allow: what `OPTIONS` and 405 list on this path. The first route of a path decides.
+    public mutating func on(
+        _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil,
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) {
+        on(method, pattern, allow: allow) { request in .task { .response(try await respond(request)) } }
+    }
+
+    /// Adds a route whose handler decides itself whether it has to wait. A handler that responds at once is the
+    /// fastest.
+    public mutating func on(
+        _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil, handler: @escaping HTTPHandler
+    ) {
+        var handler = handler
+        // `reduce` would wrap each function in two more calls.
+        for middleware in middleware.reversed() {
+            let next = handler
+            handler = { try middleware.respond(to: $0, next: next) }
+        }
+        entries.append((method, pattern, allow, handler))
+    }
+
+    /// Wraps `middleware` around every route that is added later, inside the middleware that is there already.
+    public mutating func use(_ middleware: any HTTPMiddleware) { self.middleware.append(middleware) }
+
+    /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
+    public mutating func group(_ middleware: any HTTPMiddleware..., add: (inout RouterBuilder) throws -> Void) rethrows
+    {
+        let outer = self.middleware
+        self.middleware += middleware
+        defer { self.middleware = outer }
+        try add(&self)
+    }
+
+    /// The router that serves these routes.
+    /// - Throws: `RouteError` when a pattern is malformed, when a path would match two patterns, or when a path has the
+    ///   same method twice.
+    public func freeze() throws(RouteError) -> Router {
+        var routes: [Route] = []
+        for (method, pattern, allow, handler) in entries {
+            let pattern = try RoutePattern(pattern)
+            routes.append(
+                Route(method: method, pattern: pattern, index: routes.count, allow: allow, handler: handler))
+        }
+        return Router(trie: try RouteTrie(routes), routes: routes)
+    }
+}
+
 /// Finds the route for a method and a path. `RouterBuilder.freeze()` makes it, and it never changes.
 public struct Router: Sendable {
     /// Every method that some route has, for `OPTIONS *`.
@@ -16,58 +82,43 @@ public struct Router: Sendable {
         case handle(RouteMatch)
         /// The path exists but not for this method, or the method is `OPTIONS`, which asks for the list of methods.
         case tell(RouteMatch, allow: String)
-        case respond(HTTPResponse)
         case refuse(HTTPError)
 
         var match: RouteMatch {
             switch self {
             case .handle(let match), .tell(let match, _): match
-            case .respond, .refuse: .none
+            case .refuse: .none
             }
         }
     }
 
-    /// The result of routing a request's target. Numbers only, see `RouteTrie.Outcome`.
-    enum Finding {
-        case path(RouteTrie.Outcome)
-        /// `*`: the server itself.
-        case asterisk
-        /// RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path.
-        case authority
-    }
-
-    func find(_ method: HTTPMethod, _ head: HTTPHead) -> Finding {
+    func find(_ method: HTTPMethod, _ fields: HTTPRequestFields) -> RouteTrie.Outcome {
         if method == .connect { return .authority }
-        return head.withTarget { target in
+        return fields.withTarget { target in
             let path = RequestTarget(target).path
             if target.count > path.lowerBound, target[path.lowerBound] == UInt8(ascii: "*") { return .asterisk }
-            return .path(
-                trie.look(
-                    up: method, path: UnsafeRawBufferPointer(rebasing: target[path]),
-                    at: head.target.lowerBound + path.lowerBound))
+            return trie.look(
+                up: method, path: UnsafeRawBufferPointer(rebasing: target[path]),
+                at: fields.target.lowerBound + path.lowerBound)
         }
     }
 
     /// A route for `GET` responds to `HEAD` as well.
-    func decide(_ finding: Finding, _ method: HTTPMethod) -> Decision {
-        switch finding {
+    func decide(_ outcome: RouteTrie.Outcome, _ method: HTTPMethod) -> Decision {
+        switch outcome {
         case .authority: .refuse(.methodNotAllowed(method, allow: Self.everything))
-        case .asterisk: .respond(Self.options(allow: Self.everything))
-        case .path(.found(let route, let parameters)): .handle(match(route, parameters))
-        case .path(.wrongMethod(let node, let parameters)):
+        case .asterisk: .tell(.none, allow: Self.everything)
+        case .found(let route, let parameters): .handle(match(route, parameters))
+        case .wrongMethod(let node, let parameters):
             .tell(RouteMatch(route: trie.anyRoute(of: node), parameters: parameters), allow: trie.allow(node))
         // TRACE is not possible on any path, whether or not the path exists.
-        case .path(.notFound) where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
-        case .path(.notFound): .refuse(.notFound)
-        case .path(.malformed(let problem)): .refuse(.badTarget(problem.sentence))
+        case .notFound where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
+        case .notFound: .refuse(.notFound)
+        case .malformed(let problem): .refuse(.badTarget(problem.rawValue))
         }
     }
 
     func match(_ route: Int, _ parameters: RouteMatch.Parameters) -> RouteMatch {
         RouteMatch(route: trie.route(route), parameters: parameters)
-    }
-
-    static func options(allow: String) -> HTTPResponse {
-        HTTPResponse(.noContent, fields: [.allow: allow])
     }
 }

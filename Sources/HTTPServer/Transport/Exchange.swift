@@ -3,15 +3,23 @@ import Glibc
 import Synchronization
 import Threads
 
+/// What a connection waits for. The bridge owns it by one retain until `resumed` or `released`, see `cmhd_callbacks`.
+///
+/// `@unchecked Sendable`: it has no state.
+class Awaited: @unchecked Sendable {
+    func suspended() -> Bool { true }
+    func end(_ reason: cmhd_end) {}
+    func released() {}
+}
+
 /// A request whose handler runs, and the connection that waits for its response.
 ///
-/// The task of the handler, or its responder, owns it. While the connection is suspended the bridge owns it as well, by
-/// one retain from `request` until `resumed` or `abandoned`.
+/// The task of the handler, or its responder, owns it, and the bridge as well.
 ///
 /// `@unchecked Sendable`: C owns `connection`. It is used on the worker's own thread, and to resume it, once, when
-/// `ExchangeState` says that it is suspended. The resumption happens under the lock, and ``abandoned()`` needs the lock
+/// `ExchangeState` says that it is suspended. The resumption happens under the lock, and ``released()`` needs the lock
 /// as well, so the connection still exists. Everything else is immutable or under the lock.
-final class Exchange: @unchecked Sendable {
+final class Exchange: Awaited, @unchecked Sendable {
     let request: HTTPRequest
     private let core: ServerCore
     private let connection: OpaquePointer
@@ -112,19 +120,19 @@ final class Exchange: @unchecked Sendable {
         state.withLock { if $0.finish(response) { cmhd_resume(connection) } }
     }
 
-    /// See `cmhd_callbacks.suspended`.
-    func suspended() -> Bool { state.withLock { $0.suspended() } }
+    override func suspended() -> Bool { state.withLock { $0.suspended() } }
 
     /// The response, now that the connection runs again.
     func resumed() -> HTTPResponse? { state.withLock { $0.resumed() } }
 
-    func abandoned() {
+    override func released() {
         state.withLock { $0.abandon() }
         task?.cancel()
     }
 
-    /// A deadline has passed: the response is an error, and the handler is cancelled.
-    func end(_ error: HTTPError) {
+    /// The response is an error, and the handler is cancelled.
+    override func end(_ reason: cmhd_end) {
+        let error = reason == CMHD_END_STOPPING ? HTTPError.stopping : .deadline(of: request.method)
         finish(core.response(to: error, of: request))
         task?.cancel()
     }

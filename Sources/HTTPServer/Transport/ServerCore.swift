@@ -1,6 +1,4 @@
 import CMicroHTTPD
-import Glibc
-import Threads
 
 /// What the bridge's callbacks need: the frozen routes and the error renderer. Each server has one.
 final class ServerCore: Sendable {
@@ -20,20 +18,20 @@ final class ServerCore: Sendable {
     let executors: [WorkerExecutor]
 
     init(
-        router: Router, errors: any HTTPErrorRenderer, observer: (any HTTPServerObserver)?, commonFields: HTTPFields,
-        crossOrigin: CrossOrigin?, trustedProxies: TrustedProxies?, connections: AddressConnections?,
-        admission: (@Sendable (HTTPRequest) throws -> HTTPFields?)?, workers: Int
+        router: Router, configuration: HTTPServerConfiguration, errors: any HTTPErrorRenderer,
+        observer: (any HTTPServerObserver)?
     ) {
-        self.connections = connections
-        self.admission = admission
-        self.trustedProxies = trustedProxies
-        executors = (0..<workers).map { _ in WorkerExecutor() }
         self.router = router
         self.errors = errors
         self.observer = observer
+        connections = configuration.addressConnections
+        admission = configuration.admission
+        trustedProxies = configuration.trustedProxies
+        executors = (0..<max(1, configuration.workers)).map { _ in WorkerExecutor() }
+        let commonFields = configuration.commonFields
         precondition(commonFields.isWellFormed, "a field of `commonFields` is malformed")
-        self.crossOrigin = crossOrigin.map(CrossOriginFields.init)
-        precondition(self.crossOrigin?.all.allSatisfy(\.isWellFormed) ?? true, "a field of `crossOrigin` is malformed")
+        crossOrigin = configuration.crossOrigin.map(CrossOriginFields.init)
+        precondition(crossOrigin?.all.allSatisfy(\.isWellFormed) ?? true, "a field of `crossOrigin` is malformed")
         lastFields = commonFields.wholeText + Array("\(HTTPFieldName.requestID.text): ".utf8)
     }
 
@@ -41,46 +39,39 @@ final class ServerCore: Sendable {
     /// - Returns: the exchange that responds later, retained; `nil` when the response is queued.
     func take(_ raw: UnsafePointer<cmhd_request>) -> UnsafeMutableRawPointer? {
         let method =
-            raw.pointee.head_length > 0
-            ? HTTPMethod(UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
-            : .other("-")
-        let head = HTTPHead(raw)
+            raw.pointee.head.map { head in
+                let name = UnsafeBufferPointer(start: head, count: Int(raw.pointee.method_length))
+                return HTTPMethod(String(decoding: name, as: UTF8.self))
+            } ?? .other("-")
+        let fields = HTTPRequestFields(raw)
         let connection = raw.pointee.connection
+        let decision: Router.Decision
         if let refusal = HTTPError(raw.pointee.refusal) {
-            if let request = admit(request(raw, method, head, .none), on: connection) {
-                refuse(request, refusal, on: connection)
+            decision = .refuse(refusal)
+        } else {
+            let outcome = router.find(method, fields)
+            // The usual case. It makes no `Decision`, which would be copied.
+            if case .found(let route, let parameters) = outcome {
+                let refusal = raw.pointee.present & Self.rareFields == 0 ? nil : refusal(of: method, fields)
+                let match = router.match(route, parameters)
+                guard let request = admit(request(raw, method, fields, match), on: connection) else { return nil }
+                if let refusal { return refuse(request, refusal, on: connection) }
+                return raw.pointee.body_length < HTTPRequest.longBody
+                    ? handle(request, on: connection) : handleElsewhere(request, on: connection)
             }
-            return nil
+            decision = router.decide(outcome, method)
         }
-        let finding = router.find(method, head)
-        if raw.pointee.present & Self.rareFields != 0, case .path(.found(let route, let parameters)) = finding,
-            let refusal = refusal(of: method, head)
-        {
-            if let request = admit(request(raw, method, head, router.match(route, parameters)), on: connection) {
-                refuse(request, refusal, on: connection)
-            }
-            return nil
-        }
-        // The usual case. It makes no `Decision`, which would be copied.
-        if case .path(.found(let route, let parameters)) = finding {
-            guard let request = admit(request(raw, method, head, router.match(route, parameters)), on: connection)
-            else { return nil }
-            return raw.pointee.body_length < HTTPRequest.longBody
-                ? handle(request, on: connection) : handleElsewhere(request, on: connection)
-        }
-        let decision = router.decide(finding, method)
-        guard let request = admit(request(raw, method, head, decision.match), on: connection) else { return nil }
+        guard let request = admit(request(raw, method, fields, decision.match), on: connection) else { return nil }
         switch decision {
         case .handle: return handle(request, on: connection)
         case .tell(let match, let allow): send(tell(request, allow, of: match.route), to: request, on: connection)
-        case .respond(let response): send(response, to: request, on: connection)
-        case .refuse(let error): refuse(request, error, on: connection)
+        case .refuse(let error): return refuse(request, error, on: connection)
         }
         return nil
     }
 
     /// - Returns: nil when the request is not admitted; then its response is sent.
-    private func admit(_ request: consuming HTTPRequest, on connection: OpaquePointer?) -> HTTPRequest? {
+    private func admit(_ request: consuming HTTPRequest, on connection: OpaquePointer) -> HTTPRequest? {
         do {
             if let fields = try admission?(request) { request.addedFields = fields }
             return request
@@ -94,33 +85,33 @@ final class ServerCore: Sendable {
         UInt32(1) << CMHD_FIELD_CONTENT_ENCODING.rawValue | UInt32(1) << CMHD_FIELD_CONTENT_RANGE.rawValue
 
     /// RFC 9110, 8.4 and 14.5: a body that would be taken for something else.
-    private func refusal(of method: HTTPMethod, _ head: HTTPHead) -> HTTPError? {
-        if !method.isSafe, head.place(of: .contentRange).count > 0 { return .partialWrite }
-        let codings = HTTPRequestFields(head: head).values(of: .contentEncoding)
-            .flatMap { $0.split { ", \t".contains($0) } }
+    private func refusal(of method: HTTPMethod, _ fields: HTTPRequestFields) -> HTTPError? {
+        if !method.isSafe, fields.contains(.contentRange) { return .partialWrite }
+        let codings = fields.values(of: .contentEncoding).flatMap { $0.split { ", \t".contains($0) } }
         return codings.allSatisfy { $0.lowercased() == "identity" } ? nil : .unsupportedContentEncoding
     }
 
     /// Makes the request from its parts, which are consumed, so no reference is counted.
     private func request(
-        _ raw: UnsafePointer<cmhd_request>, _ method: consuming HTTPMethod, _ head: consuming HTTPHead,
+        _ raw: UnsafePointer<cmhd_request>, _ method: consuming HTTPMethod, _ fields: consuming HTTPRequestFields,
         _ match: consuming RouteMatch
     ) -> HTTPRequest {
         let peer = PeerAddress(raw.pointee.peer)
-        var client = peer
-        if let trustedProxies {
-            client = trustedProxies.client(behind: peer, HTTPRequestFields(head: copy head))
-        }
+        let client = trustedProxies?.client(behind: peer, copy fields) ?? peer
         return HTTPRequest(
-            id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
+            id: ids.id(of: fields, number: raw.pointee.number), method: method, fields: fields,
             body: raw.pointee.body_length == 0 ? [] : raw.pointee.bodyBytes,
             awaitsContinue: raw.pointee.awaits_continue,
             peer: peer, client: client, match: match, receivedAt: raw.pointee.received_at,
             worker: Int(raw.pointee.worker))
     }
 
-    private func refuse(_ request: HTTPRequest, _ error: HTTPError, on connection: OpaquePointer?) {
+    /// - Returns: see `take`.
+    private func refuse(
+        _ request: HTTPRequest, _ error: HTTPError, on connection: OpaquePointer
+    ) -> UnsafeMutableRawPointer? {
         send(errors.response(to: error, of: request), to: request, on: connection)
+        return nil
     }
 
     /// Lists the methods of a path, for `OPTIONS` and for a method that is not possible.
@@ -134,7 +125,7 @@ final class ServerCore: Sendable {
                 guard request.method == .trace else { throw error }
             }
             guard request.method == .options else { throw HTTPError.methodNotAllowed(request.method, allow: possible) }
-            var response = Router.options(allow: possible)
+            var response = HTTPResponse(.noContent, fields: [.allow: possible])
             crossOrigin?.answerPreflight(request, allow: possible, in: &response)
             return response
         } catch {
@@ -143,8 +134,8 @@ final class ServerCore: Sendable {
     }
 
     /// - Returns: see `take`.
-    private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
-        guard let connection, let route = request.match.route else { return nil }
+    private func handle(_ request: HTTPRequest, on connection: OpaquePointer) -> UnsafeMutableRawPointer? {
+        guard let route = request.match.route else { return nil }
         // The outcome is consumed: copying it would count every reference in a response.
         switch outcome(of: request, on: route) {
         case .response(let response):
@@ -157,8 +148,8 @@ final class ServerCore: Sendable {
     /// Handles a request that may take long on a thread of Swift's pool. Its connection is parked meanwhile, and the
     /// worker serves others.
     @inline(never)
-    private func handleElsewhere(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
-        guard let connection, let route = request.match.route else { return nil }
+    private func handleElsewhere(_ request: HTTPRequest, on connection: OpaquePointer) -> UnsafeMutableRawPointer? {
+        guard let route = request.match.route else { return nil }
         let exchange = Exchange(request: request, core: self, connection: connection)
         exchange.startBeside { try route.handler(request) }
         return Unmanaged.passRetained(exchange).toOpaque()
@@ -183,13 +174,6 @@ final class ServerCore: Sendable {
         return nil
     }
 
-    /// Reads the clock directly: `Duration` computes with 128 bits, and this runs for each request.
-    private static func now() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-
     /// The response for an error that a handler threw. Status 100 means that the handler needs the body first.
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
         if request.awaitsContinue, (error as? HTTPError)?.status == .continue {
@@ -199,7 +183,7 @@ final class ServerCore: Sendable {
     }
 
     /// Queues a response. Runs on the worker's thread.
-    func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer?) {
+    func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer) {
         if request.awaitsContinue, response.status == .continue { return cmhd_continue(connection) }
         if !response.fields.isWellFormed {
             observer?.failed(request, MalformedField())
@@ -210,10 +194,23 @@ final class ServerCore: Sendable {
         }
         if let fields = request.addedFields { response.fields.add(contentsOf: fields) }
         if let crossOrigin { response.fields.add(crossOrigin.fields(for: request) ?? crossOrigin.common) }
-        let now = Self.now()
+        let now = cmhd_clock()
         observer?.answered(request, with: response, after: now - request.receivedAt)
+        let stream = response.source.map { Unmanaged.passRetained(self.stream($0, of: request, on: connection)) }
+        withAnswer(response, to: request) { answer in
+            answer.made_at = now
+            answer.stream = stream?.toOpaque()
+            // Without a response the bridge closes the connection, because no memory is left for one.
+            if !cmhd_respond(connection, &answer) { stream?.release() }
+        }
+    }
+
+    /// Calls `use` with the response as C reads it: pointers that are valid during the call.
+    @inline(__always)
+    private func withAnswer(
+        _ response: HTTPResponse, to request: HTTPRequest, _ use: (inout cmhd_answer) -> Void
+    ) {
         var answer = cmhd_answer()
-        answer.made_at = now
         answer.status = UInt32(response.status.code)
         if let fixed = response.fields.fixed {
             answer.first_fields = fixed.bytes.baseAddress
@@ -223,53 +220,34 @@ final class ServerCore: Sendable {
             answer.has_entity_tag = true
             answer.entity_tag = tag
         }
+        if response.body.count > CMHD_SMALL_BODY {
+            answer.body_owner = Unmanaged.passRetained(LargeBody(response.body)).toOpaque()
+            answer.release_body = { owner in owner.map { Unmanaged<LargeBody>.fromOpaque($0).release() } }
+        }
         request.id.withBytes { id in
-            answer.last_value = id.baseAddress
-            answer.last_value_length = id.count
-            response.fields.text.withUnsafeBytes { fields in
-                answer.fields = fields.baseAddress
-                answer.fields_length = fields.count
-                lastFields.withUnsafeBytes { last in
-                    answer.last_fields = last.baseAddress
-                    answer.last_fields_length = last.count
+            (answer.last_value, answer.last_value_length) = (id.baseAddress, id.count)
+            lastFields.withUnsafeBytes { fields in
+                (answer.last_fields, answer.last_fields_length) = (fields.baseAddress, fields.count)
+                response.fields.text.withUnsafeBytes { fields in
+                    (answer.fields, answer.fields_length) = (fields.baseAddress, fields.count)
                     response.body.withUnsafeBytes { body in
-                        answer.body = body.baseAddress
-                        answer.body_length = body.count
-                        if body.count > CMHD_SMALL_BODY {
-                            answer.body_owner = Unmanaged.passRetained(LargeBody(response.body)).toOpaque()
-                            answer.release_body = { owner in
-                                owner.map { Unmanaged<LargeBody>.fromOpaque($0).release() }
-                            }
-                        }
-                        // Without a response the bridge closes the connection, because no memory is left for one.
-                        if let source = response.source, let connection {
-                            respond(&answer, with: source, to: request, on: connection)
-                        } else {
-                            _ = cmhd_respond(connection, &answer)
-                        }
+                        (answer.body, answer.body_length) = (body.baseAddress, body.count)
+                        use(&answer)
                     }
                 }
             }
         }
     }
-}
 
-extension ServerCore {
-    private func respond(
-        _ answer: inout cmhd_answer, with source: HTTPBodySource, to request: HTTPRequest, on connection: OpaquePointer
-    ) {
-        let report: @Sendable (any Error) -> Void
-        if case .call = source.production {
-            cmhd_be_patient(connection)
-            // It reports no error, and its request need not stay in memory.
-            report = { _ in }
-        } else {
-            report = { [observer] error in observer?.failed(request, error) }
+    private func stream(
+        _ source: HTTPBodySource, of request: HTTPRequest, on connection: OpaquePointer
+    ) -> AnswerStream {
+        guard case .call = source.production else {
+            return AnswerStream(source, on: connection) { [observer] error in observer?.failed(request, error) }
         }
-        // Balanced by `stream_released`, or here when C does not take it.
-        let stream = Unmanaged.passRetained(AnswerStream(source, on: connection, report: report))
-        answer.stream = stream.toOpaque()
-        if !cmhd_respond(connection, &answer) { stream.release() }
+        cmhd_be_patient(connection)
+        // It reports no error, and its request need not stay in memory.
+        return AnswerStream(source, on: connection) { _ in }
     }
 }
 
@@ -291,58 +269,4 @@ extension cmhd_request {
 /// A handler set a field that HTTP cannot carry, or that only the transport may set; see `HTTPFields.isWellFormed`.
 struct MalformedField: Error, CustomStringConvertible {
     var description: String { "a field of the response is empty, has a control character, or is the transport's" }
-}
-
-extension HTTPError {
-    init?(_ refusal: cmhd_refusal) {
-        func error(_ status: HTTPStatus, _ code: String, _ detail: String) -> HTTPError {
-            HTTPError(status, code: code, detail: detail)
-        }
-        switch refusal {
-        case CMHD_REFUSAL_NONE: return nil
-        case CMHD_REFUSAL_REQUEST_LINE:
-            self = error(.badRequest, "malformed_request", "The request does not begin with a valid request line.")
-        case CMHD_REFUSAL_TARGET_TOO_LONG:
-            self = error(.uriTooLong, "target_too_long", "The request target is too long.")
-        case CMHD_REFUSAL_TARGET:
-            self = error(.badRequest, "invalid_target", "The request target is not valid.")
-        case CMHD_REFUSAL_FIELDS_TOO_LARGE:
-            self = error(.requestHeaderFieldsTooLarge, "head_too_large", "The header fields are too large.")
-        case CMHD_REFUSAL_TOO_MANY_FIELDS:
-            self = error(.requestHeaderFieldsTooLarge, "too_many_fields", "There are too many header fields.")
-        case CMHD_REFUSAL_TOO_MANY_ARGUMENTS:
-            self = error(.badRequest, "too_many_arguments", "The query has too many arguments.")
-        case CMHD_REFUSAL_TOO_MANY_COOKIES:
-            self = error(.requestHeaderFieldsTooLarge, "too_many_cookies", "There are too many cookies.")
-        case CMHD_REFUSAL_LAYOUT:
-            self = error(
-                .badRequest, "malformed_request",
-                "A header line is folded, has no colon, or contains a NUL, a bare line feed or a carriage return.")
-        case CMHD_REFUSAL_FIELD_NAME:
-            self = error(
-                .badRequest, "malformed_request",
-                "A header line has no colon, or its name contains a character that is not allowed.")
-        case CMHD_REFUSAL_FIELD_VALUE:
-            self = error(.badRequest, "malformed_request", "The value of a header field contains a control character.")
-        case CMHD_REFUSAL_HOST:
-            self = error(.badRequest, "invalid_host", "A request needs exactly one valid Host field.")
-        case CMHD_REFUSAL_FRAMING:
-            self = error(
-                .badRequest, "ambiguous_length", "The length of the body is missing, malformed or given twice.")
-        case CMHD_REFUSAL_CHUNKS:
-            self = error(.badRequest, "malformed_request", "The chunks of the body are malformed.")
-        case CMHD_REFUSAL_VERSION:
-            self = error(
-                .httpVersionNotSupported, "http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are supported.")
-        case CMHD_REFUSAL_LAST_CODING:
-            self = error(.badRequest, "ambiguous_length", "The last transfer coding must be \"chunked\", applied once.")
-        case CMHD_REFUSAL_TRANSFER_CODING:
-            self = error(
-                .notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is supported.")
-        case CMHD_REFUSAL_BODY_TOO_LARGE:
-            self = error(.contentTooLarge, "body_too_large", "The request's body is too large.")
-        case CMHD_REFUSAL_OUT_OF_MEMORY: self = .noRoomForBody
-        default: self = error(.badRequest, "malformed_request", "The request is malformed.")
-        }
-    }
 }

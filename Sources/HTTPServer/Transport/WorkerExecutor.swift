@@ -39,7 +39,7 @@ final class WorkerExecutor: TaskExecutor {
             calling.wrappingAdd(1, ordering: .acquiring)
             return (false, worker)
         }
-        if isOver { runElsewhere(work) }
+        if isOver { perform(work, isOver: true) }
         guard let worker else { return }
         // Outside the lock, because the worker takes it when it wakes up.
         cmhd_call_worker(worker.pointer)
@@ -59,12 +59,7 @@ final class WorkerExecutor: TaskExecutor {
         sched_yield()
         var work: [Work] = []
         state.withLock { swap(&$0.work, &work) }
-        for work in work {
-            switch work {
-            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-            case .response(let exchange, let make): exchange.finish(by: make)
-            }
-        }
+        for work in work { perform(work) }
     }
 
     /// The worker's loop is over.
@@ -76,13 +71,14 @@ final class WorkerExecutor: TaskExecutor {
             return state.work
         }
         while calling.load(ordering: .acquiring) > 0 { sched_yield() }
-        for work in left { runElsewhere(work) }
+        for work in left { perform(work, isOver: true) }
     }
 
-    /// The connections are closed, but the work may have more to do than to respond.
-    private func runElsewhere(_ work: Work) {
+    /// When the worker's loop is over the connections are closed, but the work may have more to do than to respond.
+    private func perform(_ work: Work, isOver: Bool = false) {
         switch work {
-        case .job(let job): globalConcurrentExecutor.enqueue(job)
+        case .job(let job) where isOver: globalConcurrentExecutor.enqueue(job)
+        case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
         case .response(let exchange, let make): exchange.finish(by: make)
         }
     }

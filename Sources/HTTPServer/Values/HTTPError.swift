@@ -1,3 +1,5 @@
+import CMicroHTTPD
+
 /// An error response of the server itself: no such path, a body that is too large, a deadline.
 ///
 /// Handlers may throw it as well. `detail` is safe to show to a client.
@@ -65,5 +67,81 @@ extension HTTPError {
 
     static func badTarget(_ detail: String) -> HTTPError {
         HTTPError(.badRequest, code: "invalid_target", detail: detail)
+    }
+}
+
+extension HTTPError {
+    init?(_ refusal: cmhd_refusal) {
+        if refusal == CMHD_REFUSAL_NONE { return nil }
+        if refusal == CMHD_REFUSAL_OUT_OF_MEMORY {
+            self = .noRoomForBody
+            return
+        }
+        let (status, code, detail): (HTTPStatus, String, String) =
+            switch refusal {
+            case CMHD_REFUSAL_REQUEST_LINE:
+                (.badRequest, "malformed_request", "The request does not begin with a valid request line.")
+            case CMHD_REFUSAL_TARGET_TOO_LONG: (.uriTooLong, "target_too_long", "The request target is too long.")
+            case CMHD_REFUSAL_TARGET: (.badRequest, "invalid_target", "The request target is not valid.")
+            case CMHD_REFUSAL_FIELDS_TOO_LARGE:
+                (.requestHeaderFieldsTooLarge, "head_too_large", "The header fields are too large.")
+            case CMHD_REFUSAL_TOO_MANY_FIELDS:
+                (.requestHeaderFieldsTooLarge, "too_many_fields", "There are too many header fields.")
+            case CMHD_REFUSAL_TOO_MANY_ARGUMENTS:
+                (.badRequest, "too_many_arguments", "The query has too many arguments.")
+            case CMHD_REFUSAL_TOO_MANY_COOKIES:
+                (.requestHeaderFieldsTooLarge, "too_many_cookies", "There are too many cookies.")
+            case CMHD_REFUSAL_LAYOUT:
+                (
+                    .badRequest, "malformed_request",
+                    "A header line is folded, has no colon, or contains a NUL, a bare line feed or a carriage return."
+                )
+            case CMHD_REFUSAL_FIELD_NAME:
+                (
+                    .badRequest, "malformed_request",
+                    "A header line has no colon, or its name contains a character that is not allowed."
+                )
+            case CMHD_REFUSAL_FIELD_VALUE:
+                (.badRequest, "malformed_request", "The value of a header field contains a control character.")
+            case CMHD_REFUSAL_HOST: (.badRequest, "invalid_host", "A request needs exactly one valid Host field.")
+            case CMHD_REFUSAL_FRAMING:
+                (.badRequest, "ambiguous_length", "The length of the body is missing, malformed or given twice.")
+            case CMHD_REFUSAL_CHUNKS: (.badRequest, "malformed_request", "The chunks of the body are malformed.")
+            case CMHD_REFUSAL_VERSION:
+                (
+                    .httpVersionNotSupported, "http_version_not_supported",
+                    "Only HTTP/1.1 and HTTP/1.0 are supported."
+                )
+            case CMHD_REFUSAL_LAST_CODING:
+                (.badRequest, "ambiguous_length", "The last transfer coding must be \"chunked\", applied once.")
+            case CMHD_REFUSAL_TRANSFER_CODING:
+                (.notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is supported.")
+            case CMHD_REFUSAL_BODY_TOO_LARGE:
+                (.contentTooLarge, "body_too_large", "The request's body is too large.")
+            default: (.badRequest, "malformed_request", "The request is malformed.")
+            }
+        self.init(status, code: code, detail: detail)
+    }
+}
+
+/// Turns errors into responses.
+public protocol HTTPErrorRenderer: Sendable {
+    /// The response to an error that a handler threw, or to an `HTTPError` of the server itself.
+    func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse
+}
+
+/// Renders errors as one line of text: the default of a server.
+public struct PlainErrorRenderer: HTTPErrorRenderer {
+    /// Has no options.
+    public init() {}
+
+    /// The status of an `HTTPError` with its detail and fields; any other error is a 500 without a detail.
+    public func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
+        guard let error = error as? HTTPError else {
+            return HTTPResponse(.internalServerError, text: "Something went wrong.\n")
+        }
+        var response = HTTPResponse(error.status, text: error.detail + "\n")
+        response.fields.add(contentsOf: error.fields)
+        return response
     }
 }

@@ -35,9 +35,9 @@ public struct HTTPFieldName: Sendable {
         isTransports = ["connection", "content-length", "date", "transfer-encoding"].contains(text.lowercased())
     }
 
-    private init(_ text: StaticString, _ known: cmhd_field_name) {
+    private init(constant text: StaticString) {
         bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-        self.known = known
+        known = cmhd_field_name_of(text.utf8Start, text.utf8CodeUnitCount)
         isTransports = false
     }
 
@@ -45,51 +45,45 @@ public struct HTTPFieldName: Sendable {
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// `Accept`.
-    public static let accept = HTTPFieldName("Accept", CMHD_FIELD_ACCEPT)
+    public static let accept = HTTPFieldName(constant: "Accept")
     /// `Accept-Encoding`.
-    public static let acceptEncoding = HTTPFieldName("Accept-Encoding", CMHD_FIELD_OTHER)
+    public static let acceptEncoding = HTTPFieldName(constant: "Accept-Encoding")
     /// `Accept-Patch`.
-    public static let acceptPatch = HTTPFieldName("Accept-Patch", CMHD_FIELD_OTHER)
+    public static let acceptPatch = HTTPFieldName(constant: "Accept-Patch")
     /// `Allow`.
-    public static let allow = HTTPFieldName("Allow", CMHD_FIELD_OTHER)
+    public static let allow = HTTPFieldName(constant: "Allow")
     /// `Authorization`.
-    public static let authorization = HTTPFieldName("Authorization", CMHD_FIELD_AUTHORIZATION)
+    public static let authorization = HTTPFieldName(constant: "Authorization")
     /// `Cache-Control`.
-    public static let cacheControl = HTTPFieldName("Cache-Control", CMHD_FIELD_OTHER)
-    static let contentEncoding = HTTPFieldName("Content-Encoding", CMHD_FIELD_CONTENT_ENCODING)
-    static let contentRange = HTTPFieldName("Content-Range", CMHD_FIELD_CONTENT_RANGE)
+    public static let cacheControl = HTTPFieldName(constant: "Cache-Control")
+    static let contentEncoding = HTTPFieldName(constant: "Content-Encoding")
+    static let contentRange = HTTPFieldName(constant: "Content-Range")
     /// `Content-Type`.
-    public static let contentType = HTTPFieldName("Content-Type", CMHD_FIELD_CONTENT_TYPE)
+    public static let contentType = HTTPFieldName(constant: "Content-Type")
     /// `Cookie`.
-    public static let cookie = HTTPFieldName("Cookie", CMHD_FIELD_COOKIE)
+    public static let cookie = HTTPFieldName(constant: "Cookie")
     /// `ETag`.
-    public static let etag = HTTPFieldName("ETag", CMHD_FIELD_OTHER)
+    public static let etag = HTTPFieldName(constant: "ETag")
     /// `Host`.
-    public static let host = HTTPFieldName("Host", CMHD_FIELD_HOST)
+    public static let host = HTTPFieldName(constant: "Host")
     /// `If-Match`.
-    public static let ifMatch = HTTPFieldName("If-Match", CMHD_FIELD_IF_MATCH)
+    public static let ifMatch = HTTPFieldName(constant: "If-Match")
     /// `If-None-Match`.
-    public static let ifNoneMatch = HTTPFieldName("If-None-Match", CMHD_FIELD_IF_NONE_MATCH)
+    public static let ifNoneMatch = HTTPFieldName(constant: "If-None-Match")
     /// `Location`.
-    public static let location = HTTPFieldName("Location", CMHD_FIELD_OTHER)
+    public static let location = HTTPFieldName(constant: "Location")
     /// `Origin`.
-    public static let origin = HTTPFieldName("Origin", CMHD_FIELD_ORIGIN)
+    public static let origin = HTTPFieldName(constant: "Origin")
     /// `Request-Id`.
-    public static let requestID = HTTPFieldName("Request-Id", CMHD_FIELD_REQUEST_ID)
+    public static let requestID = HTTPFieldName(constant: "Request-Id")
     /// `Retry-After`.
-    public static let retryAfter = HTTPFieldName("Retry-After", CMHD_FIELD_OTHER)
+    public static let retryAfter = HTTPFieldName(constant: "Retry-After")
     /// `Set-Cookie`.
-    public static let setCookie = HTTPFieldName("Set-Cookie", CMHD_FIELD_OTHER)
+    public static let setCookie = HTTPFieldName(constant: "Set-Cookie")
     /// `Vary`.
-    public static let vary = HTTPFieldName("Vary", CMHD_FIELD_OTHER)
+    public static let vary = HTTPFieldName(constant: "Vary")
     /// `WWW-Authenticate`.
-    public static let wwwAuthenticate = HTTPFieldName("WWW-Authenticate", CMHD_FIELD_OTHER)
-
-    static let named: [HTTPFieldName] = [
-        accept, acceptEncoding, acceptPatch, allow, authorization, cacheControl, contentEncoding, contentRange,
-        contentType, cookie, etag, host, ifMatch, ifNoneMatch, location, origin, requestID, retryAfter, setCookie,
-        wwwAuthenticate,
-    ]
+    public static let wwwAuthenticate = HTTPFieldName(constant: "WWW-Authenticate")
 
     /// Whether these bytes are this name.
     func isSame(as other: UnsafeRawBufferPointer) -> Bool {

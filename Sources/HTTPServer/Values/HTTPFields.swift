@@ -1,5 +1,4 @@
 import CMicroHTTPD
-import Glibc
 
 /// The header fields of a response, in the order in which they are sent.
 ///
@@ -7,14 +6,6 @@ import Glibc
 /// entity tag comes last, each in a short form of its own. A malformed field is left out, and `isWellFormed` becomes
 /// false.
 public struct HTTPFields: Sendable {
-    /// One field line: a name and a value.
-    public struct Line: Sendable {
-        /// The name of the field.
-        public let name: HTTPFieldName
-        /// The value of the field.
-        public let value: String
-    }
-
     /// The lines that come first, if any.
     private(set) var fixed: HTTPFixedFields?
     /// Name, colon, blank, value, CR LF; repeated.
@@ -38,11 +29,11 @@ public struct HTTPFields: Sendable {
     public init(_ fixed: HTTPFixedFields) { self.fixed = fixed }
 
     /// All fields, in the order in which they are sent.
-    public var lines: [Line] {
-        var lines: [Line] = []
+    public var lines: [(name: HTTPFieldName, value: String)] {
+        var lines: [(name: HTTPFieldName, value: String)] = []
         forEachLine { name, value, _ in
             let name = HTTPFieldName(String(decoding: name, as: UTF8.self))
-            lines.append(Line(name: name, value: String(decoding: value, as: UTF8.self)))
+            lines.append((name, String(decoding: value, as: UTF8.self)))
         }
         return lines
     }
@@ -132,26 +123,15 @@ public struct HTTPFields: Sendable {
 
     private mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         // HTTP allows an empty value, but libraries drop it.
-        guard let nameBytes = name.baseAddress, let valueBytes = value.baseAddress, !value.isEmpty,
-            cmhd_is_field_value(valueBytes, value.count)
-        else {
+        guard let bytes = value.baseAddress, !value.isEmpty, cmhd_is_field_value(bytes, value.count) else {
             isWellFormed = false
             return
         }
         reserve()
-        let size = name.count + value.count + 4
-        text.append(addingCapacity: size) { room in
-            room.withUnsafeMutableBufferPointer { room, written in
-                guard let line = room.baseAddress else { return }
-                memcpy(line, nameBytes, name.count)
-                line[name.count] = UInt8(ascii: ":")
-                line[name.count + 1] = UInt8(ascii: " ")
-                memcpy(line + name.count + 2, valueBytes, value.count)
-                line[size - 2] = UInt8(ascii: "\r")
-                line[size - 1] = UInt8(ascii: "\n")
-                written = size
-            }
-        }
+        text += name
+        text += ": ".utf8
+        text += value
+        text += "\r\n".utf8
     }
 
     /// - Parameter body: gets the name, the value and the whole of each line.

@@ -24,19 +24,25 @@ public final class HTTPRequest: Sendable {
     /// The index of the server's worker that serves it. Counters can be spread by it.
     public let worker: Int
 
-    private let notes = Mutex<(handlers: Note?, fields: HTTPFields?, attachment: (any AnyObject & Sendable)?)>(
-        (nil, nil, nil))
-    private let isPatientNow = Atomic(false)
-    private let hasChangedNothingNow = Atomic(false)
+    /// What handlers and middleware leave.
+    private struct Notes {
+        var note: Note?
+        var fields: HTTPFields?
+        var attachment: (any AnyObject & Sendable)?
+        var isPatient = false
+        var hasChangedNothing = false
+    }
+
+    private let notes = Mutex(Notes())
 
     init(
-        id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
-        peer: PeerAddress, client: PeerAddress? = nil, match: consuming RouteMatch,
+        id: RequestID, method: HTTPMethod, fields: consuming HTTPRequestFields, body: [UInt8],
+        awaitsContinue: Bool = false, peer: PeerAddress, client: PeerAddress? = nil, match: consuming RouteMatch,
         receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method
-        self.fields = HTTPRequestFields(head: head)
+        self.fields = fields
         wholeBody = body
         self.awaitsContinue = awaitsContinue
         self.peer = peer
@@ -62,17 +68,17 @@ public final class HTTPRequest: Sendable {
 
     static let longBody = 16_384
 
-    var isPatient: Bool { isPatientNow.load(ordering: .relaxed) }
+    var isPatient: Bool { notes.withLock(\.isPatient) }
 
     /// Lets the handler wait for `timeouts.patient` in place of `timeouts.handler`, because it waits for something that
     /// others do. Call it before the handler returns its outcome.
-    public func bePatient() { isPatientNow.store(true, ordering: .relaxed) }
+    public func bePatient() { notes.withLock { $0.isPatient = true } }
 
     /// Whether a handler said that the request, which might have changed something, did not.
-    public var hasChangedNothing: Bool { hasChangedNothingNow.load(ordering: .relaxed) }
+    public var hasChangedNothing: Bool { notes.withLock(\.hasChangedNothing) }
 
     /// Says that the request has changed nothing, before the handler responds.
-    public func noteNoChange() { hasChangedNothingNow.store(true, ordering: .relaxed) }
+    public func noteNoChange() { notes.withLock { $0.hasChangedNothing = true } }
 
     /// 128 bits that a handler leaves for the server's observer, such as the id of the session.
     public struct Note: Sendable, Equatable {
@@ -88,8 +94,8 @@ public final class HTTPRequest: Sendable {
 
     /// `nil` until a handler sets it, before it responds.
     public var note: Note? {
-        get { notes.withLock { $0.handlers } }
-        set { notes.withLock { $0.handlers = newValue } }
+        get { notes.withLock(\.note) }
+        set { notes.withLock { $0.note = newValue } }
     }
 
     /// What a middleware leaves for the handlers inside it; `nil` until then.
@@ -112,25 +118,25 @@ public final class HTTPRequest: Sendable {
     }
 
     /// The request target as it was sent.
-    public var target: String { String(decoding: fields.head.slice(fields.head.target), as: UTF8.self) }
+    public var target: String { String(decoding: fields.slice(fields.target), as: UTF8.self) }
 
     /// The host of the target, with its port if there is one; `nil` unless the target has the absolute-form.
     public var targetAuthority: String? {
-        fields.head.withTarget { target in
+        fields.withTarget { target in
             RequestTarget(target).authority.map { String(decoding: target[$0], as: UTF8.self) }
         }
     }
 
     /// Whether the target has a query, even an empty one.
-    public var hasQuery: Bool { fields.head.withTarget { RequestTarget($0).query != nil } }
+    public var hasQuery: Bool { fields.withTarget { RequestTarget($0).query != nil } }
 
     /// The arguments of the query, decoded.
     /// - Throws: `HTTPError` 400 `invalid_target` when an escape is broken or does not give UTF-8.
     public var query: QueryArguments {
         get throws(HTTPError) {
-            let start = fields.head.target.lowerBound
-            let query = fields.head.withTarget { RequestTarget($0).query }
-            return try QueryArguments(query.map { fields.head.slice($0.lowerBound + start..<$0.upperBound + start) })
+            let start = fields.target.lowerBound
+            let query = fields.withTarget { RequestTarget($0).query }
+            return try QueryArguments(query.map { fields.slice($0.lowerBound + start..<$0.upperBound + start) })
         }
     }
 
@@ -150,14 +156,15 @@ public final class HTTPRequest: Sendable {
     }
 
     /// The value of the route's parameter at that place, as it was sent, without making a string.
-    public func parameterBytes(_ index: Int) -> ArraySlice<UInt8> {
-        let span = match.parameters[index]
-        return fields.head.slice(Int(span.lower)..<Int(span.upper))
-    }
+    public func parameterBytes(_ index: Int) -> ArraySlice<UInt8> { fields.slice(parameterRange(index)) }
 
     /// Calls `body` with those bytes, without counting a reference.
     public func withParameter(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
-        let span = match.parameters[index]
-        fields.head.withBytes(Int(span.lower)..<Int(span.upper), body)
+        fields.withBytes(parameterRange(index), body)
+    }
+
+    private func parameterRange(_ index: Int) -> Range<Int> {
+        let place = match.parameters[index]
+        return Int(place.lowerBound)..<Int(place.upperBound)
     }
 }

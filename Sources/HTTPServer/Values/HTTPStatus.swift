@@ -1,4 +1,4 @@
-/// A status code with its registered phrase, RFC 9110, section 15.
+/// A status code, RFC 9110, section 15.
 public struct HTTPStatus: Hashable, Sendable {
     /// 100 to 599.
     public let code: UInt16
@@ -62,37 +62,4 @@ public struct HTTPStatus: Hashable, Sendable {
     public static let httpVersionNotSupported = HTTPStatus(505)
     /// 507 Insufficient Storage.
     public static let insufficientStorage = HTTPStatus(507)
-
-    /// The phrase of the IANA registry; for a code that is not used here, the phrase of its class.
-    public var phrase: String {
-        switch code {
-        case 200: "OK"
-        case 201: "Created"
-        case 204: "No Content"
-        case 304: "Not Modified"
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 406: "Not Acceptable"
-        case 409: "Conflict"
-        case 410: "Gone"
-        case 412: "Precondition Failed"
-        case 413: "Content Too Large"
-        case 414: "URI Too Long"
-        case 415: "Unsupported Media Type"
-        case 422: "Unprocessable Content"
-        case 428: "Precondition Required"
-        case 429: "Too Many Requests"
-        case 431: "Request Header Fields Too Large"
-        case 500: "Internal Server Error"
-        case 501: "Not Implemented"
-        case 503: "Service Unavailable"
-        case 504: "Gateway Timeout"
-        case 505: "HTTP Version Not Supported"
-        case 507: "Insufficient Storage"
-        default: code < 400 ? "OK" : code < 500 ? "Bad Request" : "Internal Server Error"
-        }
-    }
 }

@@ -1,16 +1,9 @@
 /// The id of a request in its response's `Request-Id` and in the log: 1 to 128 letters, digits and `-._`, which need no
 /// escape anywhere.
 public struct RequestID: Sendable, Hashable {
-    /// An id that the server made is stored in place, so making and releasing it takes no memory.
-    private enum Form: Sendable {
-        case made(InlineArray<16, UInt8>)
-        case sent([UInt8])
-    }
+    /// The characters. A string has the 15 of an id that the server made in place, without memory elsewhere.
+    public let text: String
 
-    private let form: Form
-
-    /// The length of an id that the server made.
-    static let madeLength = prefixDigits + numberDigits
     private static let prefixDigits = 5
     private static let numberDigits = 10
     private static var digits: StaticString { "0123456789abcdefghjkmnpqrstvwxyz" }
@@ -18,14 +11,15 @@ public struct RequestID: Sendable, Hashable {
     /// - Parameter prefix: the server's 25 bits.
     /// - Parameter number: only the lowest 50 bits count.
     init(prefix: UInt32, number: UInt64) {
-        var characters = InlineArray<16, UInt8>(repeating: 0)
-        for place in 0..<Self.prefixDigits {
-            characters[place] = Self.digit(UInt64(prefix), Self.prefixDigits - 1 - place)
+        text = String(unsafeUninitializedCapacity: Self.prefixDigits + Self.numberDigits) { room in
+            for place in 0..<Self.prefixDigits {
+                room[place] = Self.digit(UInt64(prefix), Self.prefixDigits - 1 - place)
+            }
+            for place in 0..<Self.numberDigits {
+                room[Self.prefixDigits + place] = Self.digit(number, Self.numberDigits - 1 - place)
+            }
+            return Self.prefixDigits + Self.numberDigits
         }
-        for place in 0..<Self.numberDigits {
-            characters[Self.prefixDigits + place] = Self.digit(number, Self.numberDigits - 1 - place)
-        }
-        form = .made(characters)
     }
 
     /// - Parameter place: counted from the last digit, which is 0.
@@ -36,7 +30,7 @@ public struct RequestID: Sendable, Hashable {
     /// The client's own id for its request; `nil` when it is not usable.
     init?(sent name: some Collection<UInt8>) {
         guard (1...128).contains(name.count), name.allSatisfy(Self.isUsable) else { return nil }
-        form = .sent(Array(name))
+        text = String(decoding: name, as: UTF8.self)
     }
 
     private static func isUsable(_ character: UInt8) -> Bool {
@@ -48,36 +42,15 @@ public struct RequestID: Sendable, Hashable {
         }
     }
 
-    /// The characters as a string.
-    public var text: String {
-        var text = ""
-        withBytes { text = String(decoding: $0, as: UTF8.self) }
-        return text
-    }
-
     /// How many characters there are.
-    public var count: Int {
-        switch form {
-        case .made: Self.madeLength
-        case .sent(let name): name.count
-        }
-    }
+    public var count: Int { text.utf8.count }
 
     /// Calls `body` with the characters.
     @inline(__always)
     public func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
-        switch form {
-        case .made(let characters):
-            characters.span.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<Self.madeLength])) }
-        case .sent(let name): name.withUnsafeBytes(body)
-        }
+        var text = text
+        text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
-}
-
-extension RequestID {
-    public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension RequestID: CustomStringConvertible {
@@ -91,9 +64,8 @@ struct RequestIDs: Sendable {
     private let prefix = UInt32.random(in: 0..<(1 << 25))
 
     /// - Parameter number: unique among the server's requests.
-    func id(of head: HTTPHead, number: UInt64) -> RequestID {
-        let place = head.place(of: .requestID)
-        if place.count > 0, let sent = RequestID(sent: head.value(Int(place.first))) { return sent }
+    func id(of fields: HTTPRequestFields, number: UInt64) -> RequestID {
+        if let sent = fields.bytes(of: .requestID).flatMap({ RequestID(sent: $0) }) { return sent }
         return RequestID(prefix: prefix, number: number)
     }
 }

@@ -10,30 +10,22 @@ extension JSONDocument {
     /// - Parameter comments: Whether `//` and `/* */` may stand where white space may, as in configuration files.
     /// - Throws: `JSONParseError`, with the place.
     public init(parsing bytes: UnsafeRawBufferPointer, comments: Bool = false) throws(JSONParseError) {
-        var failure = cjson_parse_failure()
-        let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        guard let root = cjson_parse(start, bytes.count, comments, &failure) else {
-            throw JSONParseError(adopting: failure)
-        }
-        self.init(Owner(adopting: root))
+        try self.init(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, comments)
     }
 
     /// Parses UTF-8 text; see `init(parsing:comments:)` for raw buffers.
     public init(parsing bytes: [UInt8], comments: Bool = false) throws(JSONParseError) {
-        var failure = cjson_parse_failure()
-        guard let root = cjson_parse(bytes, bytes.count, comments, &failure) else {
-            throw JSONParseError(adopting: failure)
-        }
-        self.init(Owner(adopting: root))
+        try self.init(bytes, bytes.count, comments)
     }
 
     /// Parses text; see `init(parsing:comments:)` for raw buffers. Offsets count UTF-8 bytes.
     public init(parsing text: String, comments: Bool = false) throws(JSONParseError) {
-        var text = text
+        try self.init(parsing: Array(text.utf8), comments: comments)
+    }
+
+    private init(_ start: UnsafePointer<UInt8>?, _ count: Int, _ comments: Bool) throws(JSONParseError) {
         var failure = cjson_parse_failure()
-        guard let root = text.withUTF8({ cjson_parse($0.baseAddress, $0.count, comments, &failure) }) else {
-            throw JSONParseError(adopting: failure)
-        }
+        guard let root = cjson_parse(start, count, comments, &failure) else { throw JSONParseError(adopting: failure) }
         self.init(Owner(adopting: root))
     }
 

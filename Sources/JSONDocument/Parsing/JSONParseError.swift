@@ -2,8 +2,8 @@ import CJSON
 
 /// Why and where text was refused as JSON.
 public struct JSONParseError: Error, Equatable, Sendable {
-    /// What is wrong with the text.
-    public enum Code: Sendable, Equatable {
+    /// What is wrong with the text. The numbers are those of `cjson_parse_code`.
+    public enum Code: UInt32, Sendable {
         /// The text is JSON, but not of the kind that is accepted; or there is nothing, or not UTF-8.
         case empty, byteOrderMark, nulByte, invalidUTF8, loneSurrogate, duplicateMember, tooDeep, numberTooLarge
         /// The text does not follow the grammar, ends too early or goes on after its value; or memory ran out.
@@ -29,7 +29,8 @@ public struct JSONParseError: Error, Equatable, Sendable {
 
     init(adopting failure: cjson_parse_failure) {
         self.init(
-            code: Code(failure.code), offset: failure.offset, pointer: JSONText.string(adopting: failure.pointer))
+            code: Code(rawValue: failure.code.rawValue) ?? .syntax, offset: failure.offset,
+            pointer: JSONText.string(adopting: failure.pointer))
     }
 }
 
@@ -76,21 +77,13 @@ extension JSONParseError: CustomStringConvertible {
     }
 }
 
-extension JSONParseError.Code {
-    fileprivate init(_ code: cjson_parse_code) {
-        switch code {
-        case .CJSON_PARSE_EMPTY: self = .empty
-        case .CJSON_PARSE_BYTE_ORDER_MARK: self = .byteOrderMark
-        case .CJSON_PARSE_NUL_BYTE: self = .nulByte
-        case .CJSON_PARSE_INVALID_UTF8: self = .invalidUTF8
-        case .CJSON_PARSE_LONE_SURROGATE: self = .loneSurrogate
-        case .CJSON_PARSE_DUPLICATE_MEMBER: self = .duplicateMember
-        case .CJSON_PARSE_TOO_DEEP: self = .tooDeep
-        case .CJSON_PARSE_NUMBER_TOO_LARGE: self = .numberTooLarge
-        case .CJSON_PARSE_TRAILING_TEXT: self = .trailingText
-        case .CJSON_PARSE_UNEXPECTED_END: self = .unexpectedEnd
-        case .CJSON_PARSE_OK, .CJSON_PARSE_SYNTAX: self = .syntax
-        case .CJSON_PARSE_OUT_OF_MEMORY: self = .outOfMemory
-        }
+extension String {
+    /// A sentence as a part of a longer line: it begins in lower case and has no full stop.
+    package var asClause: String {
+        var text = self[...]
+        if text.hasSuffix(".") { text.removeLast() }
+        // An acronym such as JSON stays as it is.
+        guard let first = text.first, text.dropFirst().first?.isUppercase != true else { return String(text) }
+        return first.lowercased() + text.dropFirst()
     }
 }

@@ -1,13 +1,13 @@
-/// Where the values of a JSON text begin.
-///
-/// The parser says where a text that it refuses goes wrong, but not where the values of a good one are. This walks a
-/// text that **has been parsed already** and so may take every bracket and quotation mark at its word; a text that is
-/// not JSON makes it stop early, and the places after that are unknown.
+import CJSON
+
+/// Where the values of a JSON text begin, which a document does not remember.
 package struct JSONPlaces: Sendable {
     private var offsets: [JSONPointer: Int] = [:]
 
+    /// Finds no places in a text that is not JSON. Comments may stand in it.
     package init(of bytes: [UInt8]) {
-        var walk = Walk(bytes: bytes)
+        guard let tokens = JSONTokens(of: bytes, comments: true) else { return }
+        var walk = Walk(bytes: bytes, tokens: tokens)
         walk.value(at: .root)
         offsets = walk.offsets
     }
@@ -17,90 +17,83 @@ package struct JSONPlaces: Sendable {
 
     private struct Walk {
         let bytes: [UInt8]
-        var position = 0
+        let tokens: JSONTokens
+        var place = 0
         var offsets: [JSONPointer: Int] = [:]
 
-        var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+        private var next: cjson_token { tokens.list[place] }
 
         mutating func value(at pointer: JSONPointer) {
-            skipBlanks()
+            let kind = next.kind
             // A member has its place already: its name's.
-            if offsets[pointer] == nil { offsets[pointer] = position }
-            switch current {
-            case UInt8(ascii: "{"): object(at: pointer)
-            case UInt8(ascii: "["): array(at: pointer)
-            case UInt8(ascii: "\""): _ = string()
-            default: scalar()
-            }
-            skipBlanks()
-        }
-
-        private mutating func object(at pointer: JSONPointer) {
-            position += 1
-            skipBlanks()
-            while current == UInt8(ascii: "\"") {
-                let start = position
-                guard let name = string() else { return }
-                let member = pointer.appending(name)
-                offsets[member] = start
-                skipBlanks()
-                guard current == UInt8(ascii: ":") else { return }
-                position += 1
-                value(at: member)
-                if current == UInt8(ascii: ",") { position += 1 }
-                skipBlanks()
-            }
-            position += 1
-        }
-
-        private mutating func array(at pointer: JSONPointer) {
-            position += 1
-            skipBlanks()
-            var index = 0
-            while let byte = current, byte != UInt8(ascii: "]") {
-                value(at: pointer.appending(index))
-                index += 1
-                guard current == UInt8(ascii: ",") else { break }
-                position += 1
-            }
-            position += 1
-        }
-
-        private mutating func string() -> String? {
-            let start = position
-            position += 1
-            while let byte = current, byte != UInt8(ascii: "\"") {
-                position += byte == UInt8(ascii: "\\") ? 2 : 1
-            }
-            guard position < bytes.count else { return nil }
-            position += 1
-            // The parser knows the escapes.
-            return (try? JSONDocument(parsing: Array(bytes[start..<position])))?.string
-        }
-
-        private mutating func scalar() {
-            while let byte = current, !",]}/ \t\r\n".utf8.contains(byte) { position += 1 }
-        }
-
-        private mutating func skipBlanks() {
-            while let byte = current {
-                switch byte {
-                case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): position += 1
-                case UInt8(ascii: "/"): skipComment()
-                default: return
+            if offsets[pointer] == nil { offsets[pointer] = start(of: next) }
+            place += 1
+            switch kind {
+            case .CJSON_TOKEN_BEGIN_OBJECT:
+                while next.kind == .CJSON_TOKEN_NAME {
+                    let member = pointer.appending(String(decoding: tokens.text(of: next), as: UTF8.self))
+                    offsets[member] = start(of: next)
+                    place += 1
+                    value(at: member)
                 }
+                place += 1
+            case .CJSON_TOKEN_BEGIN_ARRAY:
+                var index = 0
+                while next.kind != .CJSON_TOKEN_END_ARRAY {
+                    value(at: pointer.appending(index))
+                    index += 1
+                }
+                place += 1
+            default: break
             }
         }
 
-        private mutating func skipComment() {
-            let isBlock = position + 1 < bytes.count && bytes[position + 1] == UInt8(ascii: "*")
-            position += 2
-            while position < bytes.count {
-                if isBlock, bytes[position - 1] == UInt8(ascii: "*"), bytes[position] == UInt8(ascii: "/") { break }
-                if !isBlock, bytes[position] == UInt8(ascii: "\n") { break }
-                position += 1
+        private func start(of token: cjson_token) -> Int {
+            switch token.kind {
+            // Behind the quotation mark.
+            case .CJSON_TOKEN_NAME, .CJSON_TOKEN_STRING: return token.text.start - 1
+            case .CJSON_TOKEN_BEGIN_OBJECT, .CJSON_TOKEN_BEGIN_ARRAY: return token.end - 1
+            default:
+                // A number, or one of three words.
+                let before = bytes[..<token.end].lastIndex { !"+-.0123456789Eaeflnrstu".utf8.contains($0) }
+                return before.map { $0 + 1 } ?? 0
             }
-            position += 1
         }
     }
+}
+
+/// A line and a column in a text file, for messages about configuration.
+///
+/// ```swift
+/// JSONSourceLocation(offset: error.offset, in: bytes).description  // "line 12, column 5"
+/// ```
+package struct JSONSourceLocation: Equatable, Sendable, CustomStringConvertible {
+    /// Counted from 1.
+    package let line: Int
+
+    /// Counted from 1, in code points.
+    package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    /// The place of a byte; offsets beyond the end are the end.
+    package init(offset: Int, in bytes: [UInt8]) {
+        var line = 1
+        var column = 1
+        for byte in bytes.prefix(max(0, offset)) {
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                // Every byte of a code point but its first begins with the bits 10.
+                column += 1
+            }
+        }
+        self.init(line: line, column: column)
+    }
+
+    package var description: String { "line \(line), column \(column)" }
 }

@@ -9,18 +9,9 @@ package struct CalendarDuration: Sendable, Equatable {
     private static let dateUnits: [(Character, Int64)] = [("Y", 12), ("M", 1), ("W", 7), ("D", 1)]
     private static let timeUnits: [(Character, Int64)] = [("H", 3_600_000), ("M", 60_000), ("S", 1000)]
 
-    /// Also reads the short form (`30m`), and a sign in front of either. Nil for anything else.
-    package init?(signed text: String) {
-        let isNegative = text.hasPrefix("-")
-        let bare = text.hasPrefix("-") || text.hasPrefix("+") ? String(text.dropFirst()) : text
-        if let duration = CalendarDuration(bare) {
-            self.init(duration, times: isNegative ? -1 : 1)
-        } else if let milliseconds = DurationText.parse(bare)?.milliseconds {
-            self.init(months: 0, days: 0, milliseconds: isNegative ? -milliseconds : milliseconds)
-        } else {
-            return nil
-        }
-    }
+    private static let shortUnits: [Substring: Int64] = [
+        "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
+    ]
 
     private init(months: Int64, days: Int64, milliseconds: Int64) {
         self.months = months
@@ -28,14 +19,26 @@ package struct CalendarDuration: Sendable, Equatable {
         self.milliseconds = milliseconds
     }
 
-    private init(_ other: CalendarDuration, times factor: Int64) {
-        self.init(
-            months: other.months * factor, days: other.days * factor, milliseconds: other.milliseconds * factor)
+    /// Reads a sign, too, in front of either form.
+    package init?(signed text: String) {
+        let isSigned = text.hasPrefix("-") || text.hasPrefix("+")
+        guard let bare = CalendarDuration(isSigned ? String(text.dropFirst()) : text) else { return nil }
+        let factor: Int64 = text.hasPrefix("-") ? -1 : 1
+        self.init(months: bare.months * factor, days: bare.days * factor, milliseconds: bare.milliseconds * factor)
     }
 
-    /// Reads ISO 8601 without a sign; nil for anything else, and for what is too long to count.
+    /// Reads ISO 8601 and the short form (`30m`), whose days have 24 hours, without a sign; nil for anything else, and
+    /// for what is too long to count.
     package init?(_ text: String) {
-        guard text.utf8.count <= 32, text.utf8.first == UInt8(ascii: "P") else { return nil }
+        guard text.utf8.count <= 32 else { return nil }
+        guard text.utf8.first == UInt8(ascii: "P") else {
+            let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
+            guard let unit = Self.shortUnits[text.dropFirst(digits.count)],
+                let milliseconds = Self.amount(digits, unit: unit, fraction: false)
+            else { return nil }
+            self.init(months: 0, days: 0, milliseconds: milliseconds)
+            return
+        }
         let halves = text.dropFirst().split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
         var sums: [Int64] = [0, 0, 0]
         func add(_ half: Substring, _ units: [(Character, Int64)], to place: (Int) -> Int) -> Bool {

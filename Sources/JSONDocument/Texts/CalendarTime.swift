@@ -77,13 +77,41 @@ package struct CalendarTime: Sendable, Equatable {
         return (0...9999).contains(year1) ? result : nil
     }
 
+    /// The moment; of a day, its beginning in UTC.
+    var moment: Timestamp { Timestamp(millisecondsSince1970: local - (offset ?? 0)) }
+
     /// A moment in UTC with milliseconds, as ``Timestamp`` writes it; a day as a day.
-    package var text: String {
-        let utc = Timestamp(millisecondsSince1970: local - (offset ?? 0)).description
-        return offset == nil ? String(utc.prefix(10)) : utc
-    }
+    package var text: String { offset == nil ? String(moment.description.prefix(10)) : moment.description }
 }
 
 private func daysOfMonth(_ year: Int64, _ month: Int64) -> Int64 {
     daysSince1970(month == 12 ? year + 1 : year, month == 12 ? 1 : month + 1, 1) - daysSince1970(year, month, 1)
+}
+
+func floorDivision(_ dividend: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+}
+
+/// The day in the proleptic Gregorian calendar. Counts years from March, so that the leap day is a year's last, in
+/// eras of 400 years, after which the calendar repeats.
+func civil(_ daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let daysFromMarchOfYearZeroTo1970: Int64 = 719_468
+    let daysPerEra: Int64 = 146_097
+    let (era, dayOfEra) = floorDivision(daysSince1970 + daysFromMarchOfYearZeroTo1970, daysPerEra)
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+}
+
+/// The inverse of `civil`: years begin in March.
+func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
 }

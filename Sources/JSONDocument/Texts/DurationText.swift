@@ -4,9 +4,10 @@ package enum DurationText {
     ///
     /// ISO 8601 years and months are refused: how long they are depends on when they begin.
     package static func parse(_ text: String) -> Duration? {
-        guard text.utf8.count <= 32 else { return nil }
-        let milliseconds = text.utf8.first == UInt8(ascii: "P") ? isoMilliseconds(text) : shortMilliseconds(text)
-        return milliseconds.map { Duration.milliseconds($0) }
+        guard let duration = CalendarDuration(text), duration.months == 0 else { return nil }
+        let (days, overflow) = duration.days.multipliedReportingOverflow(by: 86_400_000)
+        let (sum, isTooLong) = days.addingReportingOverflow(duration.milliseconds)
+        return overflow || isTooLong ? nil : .milliseconds(sum)
     }
 
     /// The shortest text for a duration, without ISO 8601, precise to the millisecond.
@@ -25,31 +26,17 @@ package enum DurationText {
 
     /// Fits every duration that ``parse(_:)`` reads, and few other texts; for JSON Schemas.
     package static let pattern = "^([0-9]+(ms|s|m|h|d)|P[0-9A-Z.,]+)$"
+}
 
-    private static let shortUnits: [Substring: Int64] = [
-        "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
-    ]
+extension Duration {
+    /// Whole milliseconds.
+    package var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+}
 
-    private static func shortMilliseconds(_ text: String) -> Int64? {
-        let digits = text.prefix { isDigit($0) }
-        guard let count = Int64(digits), let unit = shortUnits[text.dropFirst(digits.count)] else { return nil }
-        return product(count, unit)
-    }
-
-    private static func isoMilliseconds(_ text: String) -> Int64? {
-        guard let duration = CalendarDuration(text), duration.months == 0 else { return nil }
-        let (days, overflow) = duration.days.multipliedReportingOverflow(by: 86_400_000)
-        if overflow { return nil }
-        let (sum, isTooLong) = days.addingReportingOverflow(duration.milliseconds)
-        return isTooLong ? nil : sum
-    }
-
-    private static func product(_ count: Int64, _ unit: Int64) -> Int64? {
-        let (milliseconds, overflow) = count.multipliedReportingOverflow(by: unit)
-        return overflow ? nil : milliseconds
-    }
-
-    private static func isDigit(_ character: Character) -> Bool {
-        character.isASCII && character.isWholeNumber
+extension Int64 {
+    /// A time some milliseconds later; `.max` where that is too late to count.
+    package func later(by milliseconds: Int64) -> Int64 {
+        let (time, isTooLate) = addingReportingOverflow(milliseconds)
+        return isTooLate ? .max : time
     }
 }

@@ -6,6 +6,12 @@ package struct Timestamp: Sendable, Hashable, Comparable {
         self.millisecondsSince1970 = millisecondsSince1970
     }
 
+    /// Reads exactly the form that ``description`` writes; nil for anything else, also for other forms of RFC 3339.
+    package init?(_ text: String) {
+        guard let moment = CalendarTime(text)?.moment, moment.description == text else { return nil }
+        self = moment
+    }
+
     package static func < (left: Self, right: Self) -> Bool {
         left.millisecondsSince1970 < right.millisecondsSince1970
     }
@@ -52,23 +58,4 @@ extension Timestamp: CustomStringConvertible {
     /// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z.
     private static let first: Int64 = -62_167_219_200_000
     private static let last: Int64 = 253_402_300_799_999
-}
-
-func floorDivision(_ dividend: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-    let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-}
-
-/// The day in the proleptic Gregorian calendar. Counts years from March, so that the leap day is a year's last, in
-/// eras of 400 years, after which the calendar repeats.
-func civil(_ daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    let daysFromMarchOfYearZeroTo1970: Int64 = 719_468
-    let daysPerEra: Int64 = 146_097
-    let (era, dayOfEra) = floorDivision(daysSince1970 + daysFromMarchOfYearZeroTo1970, daysPerEra)
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthFromMarch = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
 }

@@ -86,7 +86,7 @@ func makeRequest(
         [("Caller", caller), (.contentType, type)] + (key.map { [(.idempotencyKey, $0)] } ?? []) + more
     return HTTPRequest(
         id: RequestID(sent: id.utf8) ?? RequestID(prefix: 0, number: 0), method: method,
-        head: HTTPHead(target: target, fields: fields), body: Array(body.utf8), peer: .unknown, match: .none,
+        fields: HTTPRequestFields(target: target, fields: fields), body: Array(body.utf8), peer: .unknown, match: .none,
         receivedAt: 0, worker: 0)
 }
 

@@ -220,7 +220,7 @@ struct DeferralTests {
 
     @Test("is waited for without suspending its connection, by the library that is here")
     func isHeld() {
-        #expect(cmhd_can_hold())
+        #expect(cmhd_can_park())
     }
 
     @Test("holds up no other connection: what comes in one piece there is answered in one go")

@@ -20,17 +20,16 @@ struct RouterTests {
 
     /// A short text of what was decided.
     private static func decision(_ method: HTTPMethod, _ target: String, _ router: Router) -> String {
-        let head = HTTPHead(target: target, fields: [])
-        switch router.decide(router.find(method, head), method) {
+        let fields = HTTPRequestFields(target: target, fields: [])
+        switch router.decide(router.find(method, fields), method) {
         case .handle(let match):
             let pattern = match.route?.pattern
             let values = (0..<(pattern?.parameterNames.count ?? 0)).map {
                 let span = match.parameters[$0]
-                return String(decoding: head.slice(Int(span.lower)..<Int(span.upper)), as: UTF8.self)
+                return String(decoding: fields.slice(Int(span.lowerBound)..<Int(span.upperBound)), as: UTF8.self)
             }
             return "\(match.route?.method.description ?? "-") \(pattern?.text ?? "-") \(values.joined(separator: ","))"
         case .tell(_, let allow): return (method == .options ? "204 " : "405 ") + allow
-        case .respond(let response): return "\(response.status.code) \(response.fields[.allow] ?? "-")"
         case .refuse(let error):
             return "\(error.status.code)" + (error.fields[.allow].map { " " + $0 } ?? "")
         }

@@ -76,15 +76,6 @@ struct KnownNameTests {
         #expect(cmhd_is_field_value(odd, odd.count))
     }
 
-    @Test("are told to the constants of HTTPFieldName as C knows them")
-    func constants() {
-        for name in HTTPFieldName.named {
-            let made = HTTPFieldName(name.text)
-            #expect(name.known == made.known, "\(name.text)")
-            #expect(name.isTransports == made.isTransports)
-        }
-    }
-
     @Test("are found in a request where they are, as others are, whatever is around them")
     func places() async throws {
         let judged = ["host", "content-length", "content-encoding", "content-range", "transfer-encoding"]

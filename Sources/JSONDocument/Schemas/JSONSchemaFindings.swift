@@ -1,5 +1,23 @@
 import CJSON
 
+/// Why a document cannot be used as a schema, and where.
+package struct JSONSchemaError: Error, Equatable, Sendable {
+    /// JSON Pointer into the schema.
+    package let pointer: String
+
+    /// A whole sentence.
+    package let detail: String
+
+    init(adopting failure: cjson_schema_failure) {
+        pointer = JSONText.string(adopting: failure.pointer) ?? ""
+        detail = JSONText.string(adopting: failure.detail) ?? "There is not enough memory to compile the schema."
+    }
+}
+
+extension JSONSchemaError: CustomStringConvertible {
+    package var description: String { pointer.isEmpty ? detail : "\(pointer): \(detail)" }
+}
+
 /// A place in a schema where its author may have meant something else.
 package struct JSONSchemaWarning: Equatable, Sendable {
     package enum Kind: String, Sendable {
@@ -37,4 +55,23 @@ package struct JSONSchemaWarning: Equatable, Sendable {
         while let keyword = cjson_schema_keyword(keywords.count) { keywords.append(String(cString: keyword)) }
         return keywords
     }()
+}
+
+/// One place where a document does not fit its schema.
+public struct JSONViolation: Equatable, Sendable {
+    /// JSON Pointer into the document. For a member that is missing, the place where it should be.
+    public let pointer: String
+
+    /// The rest of a sentence about that place, safe to show to a client: "must be a string", "is required".
+    public let detail: String
+
+    /// A violation at a place of a document.
+    public init(pointer: String, detail: String) {
+        self.pointer = pointer
+        self.detail = detail
+    }
+}
+
+extension JSONViolation: CustomStringConvertible {
+    public var description: String { (pointer.isEmpty ? "The document" : pointer) + " \(detail)" }
 }

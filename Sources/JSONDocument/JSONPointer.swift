@@ -41,36 +41,45 @@ public struct JSONPointer: Hashable, Sendable {
     /// A token as it is written between slashes: `~` as `~0`, `/` as `~1`.
     public static func escape(_ token: String) -> String {
         guard token.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return token }
-        var escaped: [UInt8] = []
-        for byte in token.utf8 {
-            switch byte {
-            case UInt8(ascii: "~"): escaped.append(contentsOf: "~0".utf8)
-            case UInt8(ascii: "/"): escaped.append(contentsOf: "~1".utf8)
-            default: escaped.append(byte)
-            }
-        }
+        let escaped = Array(token.utf8).replacing("~".utf8, with: "~0".utf8).replacing("/".utf8, with: "~1".utf8)
         return String(decoding: escaped, as: UTF8.self)
     }
 
     private static func unescape(_ part: Substring.UTF8View) -> String? {
-        var token: [UInt8] = []
-        var bytes = part.makeIterator()
-        while let byte = bytes.next() {
-            guard byte == UInt8(ascii: "~") else {
-                token.append(byte)
-                continue
-            }
-            switch bytes.next() {
-            case UInt8(ascii: "0"): token.append(UInt8(ascii: "~"))
-            case UInt8(ascii: "1"): token.append(UInt8(ascii: "/"))
-            default: return nil
-            }
+        let parts = part.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
+        guard parts.dropFirst().allSatisfy({ [UInt8(ascii: "0"), UInt8(ascii: "1")].contains($0.first) }) else {
+            return nil
         }
-        return String(decoding: token, as: UTF8.self)
+        let rest = parts.dropFirst().flatMap { part in
+            [part.first == UInt8(ascii: "0") ? UInt8(ascii: "~") : UInt8(ascii: "/")] + part.dropFirst()
+        }
+        return String(decoding: Array(parts[0]) + rest, as: UTF8.self)
     }
 }
 
 extension JSONPointer: CustomStringConvertible {
     /// The pointer as RFC 6901 writes it.
     public var description: String { tokens.map { "/" + Self.escape($0) }.joined() }
+}
+
+extension JSONDocument {
+    /// The value at a place, `nil` when there is none.
+    ///
+    /// Array indices are digits without leading zeros; `-`, the place after the last element, has no value.
+    public func value(at pointer: JSONPointer) -> JSONDocument? {
+        var place = self
+        for token in pointer.tokens {
+            let next = place.kind == .array ? Self.index(token).flatMap { place[$0] } : place[member: token]
+            guard let next else { return nil }
+            place = next
+        }
+        return place
+    }
+
+    private static func index(_ token: String) -> Int? {
+        guard token == "0" || token.utf8.first != UInt8(ascii: "0"),
+            token.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        return Int(token)
+    }
 }

@@ -1,6 +1,22 @@
 import Glibc
 import Synchronization
 
+/// So many of something in a time: a bucket that holds ``count`` tokens and is filled anew in ``window``.
+///
+/// A client may spend all of them at once; then it gets one each `window / count`.
+public struct Quota: Sendable, Equatable {
+    /// At least 1.
+    public let count: Int
+    /// At least a millisecond.
+    public let window: Duration
+
+    /// A quota of `count` in each `window`.
+    public init(count: Int, window: Duration) {
+        self.count = count
+        self.window = window
+    }
+}
+
 /// A bucket of tokens for each key, in memory that does not grow.
 ///
 /// A bucket is one number: the time at which it will be full again. Taking a token moves that time by the time that one
