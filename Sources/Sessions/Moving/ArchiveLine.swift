@@ -51,3 +51,107 @@ package struct ArchiveProblem: Error, Sendable, Equatable {
         self.detail = detail
     }
 }
+
+/// The first line of an archive, which describes the others.
+struct ArchiveHeader {
+    static let format = "concierge-sessions"
+    /// Raised when a reader of the previous version could not understand the lines. That of an archive without
+    /// documents of the process is 1.
+    static let version = 2
+
+    /// Where the export began; `nil` for the first session.
+    let after: String?
+
+    /// - Parameters:
+    ///   - program: the program that writes it, for people.
+    ///   - sessions: about how many sessions there are.
+    ///   - hasProcess: whether documents of the process follow.
+    static func line(
+        program: String, at time: Timestamp, sessions: Int, services: [RegisteredService], hasProcess: Bool,
+        after: SessionCursor?
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("format")
+        json.string(format)
+        json.name("version")
+        json.int(hasProcess ? version : 1)
+        json.name("program")
+        json.string(program)
+        json.name("at")
+        json.string(time.description)
+        json.name("sessions")
+        json.int(sessions)
+        json.name("services")
+        json.beginArray()
+        for service in services {
+            json.beginObject()
+            json.name("name")
+            json.string(service.name)
+            json.name("kind")
+            json.string(service.kind)
+            json.endObject()
+        }
+        json.endArray()
+        if let after {
+            json.name("after")
+            json.string(after.text)
+        }
+        return ArchiveLine.seal(json)
+    }
+
+    /// - Throws: ``ArchiveProblem`` when the archive cannot be read.
+    init(_ document: JSONDocument) throws(ArchiveProblem) {
+        guard document[member: "format"]?.string == Self.format else {
+            throw ArchiveProblem(pointer: "/format", detail: "the first line must say \"\(Self.format)\"")
+        }
+        guard let version = document[member: "version"]?.int else {
+            throw ArchiveProblem(pointer: "/version", detail: "must be a number")
+        }
+        guard (1...Self.version).contains(version) else {
+            throw ArchiveProblem(
+                pointer: "/version", detail: "is \(version); this program reads versions 1 to \(Self.version)")
+        }
+        after = document[member: "after"]?.string
+    }
+}
+
+/// The last line of an archive. When it is missing or does not match, sessions are missing.
+struct ArchiveEnd {
+    let sessions: Int
+    /// The SHA-256 of all lines between the first and this one, including their line ends.
+    let digest: String
+    /// Places of the store that could not be read during the export. Their sessions are missing.
+    let skipped: Int
+
+    var line: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("end")
+        json.beginObject()
+        json.name("sessions")
+        json.int(sessions)
+        json.name("digest")
+        json.string(digest)
+        if skipped > 0 {
+            json.name("skipped")
+            json.int(skipped)
+        }
+        json.endObject()
+        return ArchiveLine.seal(json)
+    }
+
+    init(sessions: Int, digest: String, skipped: Int) {
+        self.sessions = sessions
+        self.digest = digest
+        self.skipped = skipped
+    }
+
+    /// `nil` for a line of another kind.
+    init?(_ document: JSONDocument) {
+        guard let end = document[member: "end"] else { return nil }
+        sessions = end[member: "sessions"]?.int ?? -1
+        digest = end[member: "digest"]?.string ?? ""
+        skipped = end[member: "skipped"]?.int ?? 0
+    }
+}

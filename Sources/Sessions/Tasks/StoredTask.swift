@@ -1,3 +1,4 @@
+import JSONDocument
 import Navigation
 
 /// A task as a store keeps it: where it stands. What is to be done is in the journey, which the session's record has.
@@ -158,4 +159,36 @@ package enum TaskStatus: String, Sendable, CaseIterable {
 
 extension StoredTask {
     package func status(at now: Int64) -> TaskStatus { isClaimed && due > now ? .claimed : .waiting }
+}
+
+/// A task, and what is to be done.
+package struct ClaimedTask: Sendable {
+    package let task: StoredTask
+    package let input: JSONDocument
+    package let userID: String?
+    package let flow: String
+    package let version: Int
+    /// The journey's step.
+    package let step: UInt64
+}
+
+/// Why nothing was done with a task, apart from what its flow has to say: that is a `JourneyRefusal`.
+package enum TaskError: Error, Sendable, Equatable {
+    /// No task has that id.
+    case notFound
+    /// It has ended: by a result, by its time, or because the journey has left it.
+    case over
+    /// The caller has no lease: no attempt is in progress, or a later one is.
+    case notClaimed
+}
+
+extension TaskError: CustomStringConvertible {
+    /// Safe to show to a client.
+    package var description: String {
+        switch self {
+        case .notFound: "There is no such task."
+        case .over: "The task is over. Nothing was changed."
+        case .notClaimed: "This worker holds no lease on the task. Claim it first."
+        }
+    }
 }
