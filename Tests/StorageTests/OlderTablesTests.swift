@@ -1,9 +1,9 @@
 import Glibc
-import Sessions
 import Storage
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 /// The program of version 3 made `Fixtures/version-3.db` and was killed while writes were in its delta logs: twelve
 /// sessions with labels, a user, cookie mode, an earlier token, a removed service, journeys and 3,000 bytes of

@@ -21,10 +21,10 @@ package final class ServiceCatalog: Sendable {
     ///   - added: services in Swift that the program adds.
     /// - Throws: ``ServiceCatalogError`` with every problem.
     package init(
-        definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDeclaration] = [],
+        definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDefinition] = [],
         adding added: SwiftServices = SwiftServices()
     ) throws(ServiceCatalogError) {
-        let all = definitions + added.definitions + declarations.map(ServiceDefinition.init)
+        let all = definitions + added.definitions + declarations
         // A document keeps its service's index in 16 bits.
         precondition(all.count <= Int(UInt16.max), "a catalogue has at most 65,535 services")
         self.added = added

@@ -11,9 +11,9 @@ package struct ServiceDefinition: Sendable {
     /// The state of a new or cleared instance.
     package let `default`: JSONDocument
     /// Whether each session has an instance, or the process one for all.
-    let scope: ServiceScope
-    let lifetime: Int64?
-    let concurrency: ServiceConcurrency
+    var scope = ServiceScope.session
+    var lifetime: Int64?
+    var concurrency = ServiceConcurrency.lastWrite
     let isUserBound: Bool
     /// Whether clients of the public listener can only read it.
     package let isReadOnly: Bool
@@ -24,47 +24,19 @@ package struct ServiceDefinition: Sendable {
     /// default.
     package let completesFromDefault: Bool
     /// How the state is sent; `nil` to send it as it is kept.
-    let presentation: ServicePresentation?
+    var presentation: ServicePresentation?
     /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
     package let isOwnable: Bool
-    let commands: [CommandDeclaration]
-    let hooks: ServiceHooks
+    var commands: [CommandDeclaration] = []
+    var hooks = ServiceHooks()
     /// Why a document is no state of a service with behaviour; `nil` for one without.
-    let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
+    var misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
     /// What is wrong with it; the catalogue reports that.
-    let problems: [String]
+    var problems: [String] = []
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
+}
 
-    init(
-        name: String, kind: String, schema: JSONDocument, default: JSONDocument, scope: ServiceScope = .session,
-        lifetime: Int64? = nil,
-        concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool, isReadOnly: Bool, isOpenToFlows: Bool,
-        completesFromDefault: Bool, presentation: ServicePresentation? = nil, isOwnable: Bool,
-        commands: [CommandDeclaration] = [], hooks: ServiceHooks = ServiceHooks(),
-        misfit: (@Sendable (JSONDocument) -> InvalidInput?)? = nil,
-        problems: [String] = [],
-        register: @escaping @Sendable (inout ServiceRegistryBuilder) -> Void
-    ) {
-        self.name = name
-        self.kind = kind
-        self.schema = schema
-        self.default = `default`
-        self.scope = scope
-        self.lifetime = lifetime
-        self.concurrency = concurrency
-        self.isUserBound = isUserBound
-        self.isReadOnly = isReadOnly
-        self.isOpenToFlows = isOpenToFlows
-        self.completesFromDefault = completesFromDefault
-        self.presentation = presentation
-        self.isOwnable = isOwnable
-        self.commands = commands
-        self.hooks = hooks
-        self.misfit = misfit
-        self.problems = problems
-        self.register = register
-    }
-
+extension ServiceDefinition {
     /// A service that is its document.
     init(
         document name: String, kind: String, schema: JSONDocument, default: JSONDocument,
@@ -83,13 +55,24 @@ package struct ServiceDefinition: Sendable {
             })
     }
 
-    package init(_ declaration: ServiceDeclaration) {
+    /// A document service as the operator declares it, without code of its own.
+    ///
+    /// - Parameters:
+    ///   - schema: JSON Schema, draft 7.
+    ///   - scope: whether each session has an instance, or the process one for all, which the admin listener writes.
+    ///   - lifetime: of an instance, from its creation; then it counts as removed. In milliseconds; `nil` for no end.
+    ///   - isUserBound: whether signing out removes the instance.
+    ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it in
+    ///     any case.
+    package init(
+        declared name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
+        scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
+        isUserBound: Bool = false, isReadOnly: Bool = false
+    ) {
         self.init(
-            document: declaration.name, kind: "document", schema: declaration.schema, default: declaration.default,
-            scope: declaration.scope, lifetime: declaration.lifetime, concurrency: declaration.concurrency,
-            isUserBound: declaration.isUserBound,
-            isReadOnly: declaration.isReadOnly || declaration.scope == .process,
-            isOpenToFlows: declaration.scope == .session, isOwnable: declaration.scope == .session)
+            document: name, kind: "document", schema: schema, default: `default`, scope: scope, lifetime: lifetime,
+            concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly || scope == .process,
+            isOpenToFlows: scope == .session, isOwnable: scope == .session)
     }
 }
 
@@ -165,4 +148,12 @@ extension ServiceDefinition {
         ServiceDefinition(builtIn: UserService.self),
         CoordinatorService.definition,
     ]
+}
+
+/// Whether a write must say which state it replaces.
+package enum ServiceConcurrency: String, Sendable {
+    /// It need not: the last write stays.
+    case lastWrite = "last_write"
+    /// PUT and PATCH need a condition. Clearing and removing do not, because they depend on no earlier content.
+    case firstWrite = "first_write"
 }

@@ -30,8 +30,6 @@ final class SessionEnvironment: Sendable {
     let residentBytes = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.
     let remembered = RememberedSessions()
-    /// Callers that wait for what other processes have committed.
-    let reloads = SessionReloads()
     private let registry: Mutex<WeakRegistry>
     /// Callers that wait for tasks.
     let tasks: TaskQueue

@@ -10,12 +10,6 @@ package struct JourneyTrial: Sendable {
         package let version: Int
         /// Nil when the version is not loaded, or lacks a screen; else why the journey cannot move to the next version.
         package let detail: String?
-
-        package init(flow: String, version: Int, detail: String?) {
-            self.flow = flow
-            self.version = version
-            self.detail = detail
-        }
     }
 
     /// Journeys whose data would not fit the schema of a service: a step that writes it would be refused.

@@ -16,7 +16,7 @@ extension JourneyWork {
 
     /// A journey that is over owns nothing any more: what is read as its service is the session's, but nothing can be
     /// written there by its name. For one whose version is gone it is not known who owns what.
-    fileprivate func checkOwners(of id: String, forWrite: Bool) throws(SessionError) {
+    func checkOwners(of id: String, forWrite: Bool) throws(SessionError) {
         guard let journey = kept[id]?.journey else { throw .noJourney(id) }
         switch journey.status {
         case .finished where forWrite: throw .journeyRefused(.finished(outcome: journey.outcome))

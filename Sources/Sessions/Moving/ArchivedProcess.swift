@@ -17,10 +17,8 @@ struct ArchivedProcess: Sendable {
         }
         var json = JSONWriter()
         json.beginObject()
-        json.name("scope")
-        json.string(ServiceScope.process.rawValue)
-        json.name("revision")
-        json.uint(record.revision)
+        json.member("scope", ServiceScope.process.rawValue)
+        json.member("revision", record.revision)
         json.services(of: record, environment)
         return ArchiveLine.seal(json)
     }

@@ -211,26 +211,19 @@ extension ArchivedSession {
             json.string(environment.timestamp(steady).description)
         }
         json.beginObject()
-        json.name("session")
-        json.string(record.id.description)
-        json.name("cursor")
-        json.string(SessionCursor(id: record.id).text)
-        json.name("token")
-        json.string(Hexadecimal.text(record.token.bytes))
-        json.name("mode")
-        json.string(details.mode.rawValue)
+        json.member("session", record.id.description)
+        json.member("cursor", SessionCursor(id: record.id).text)
+        json.member("token", Hexadecimal.text(record.token.bytes))
+        json.member("mode", details.mode.rawValue)
         time("created_at", record.createdAt)
         time("used_at", stored.lastUsedAt)
         time("expires_at", record.expiresAt)
-        json.name("revision")
-        json.uint(record.revision)
+        json.member("revision", record.revision)
         if details.revisionFloor > 0 {
-            json.name("revision_floor")
-            json.uint(details.revisionFloor)
+            json.member("revision_floor", details.revisionFloor)
         }
         if let userID = details.userID {
-            json.name("user_id")
-            json.string(userID)
+            json.member("user_id", userID)
         }
         if !details.labels.isEmpty {
             json.name("labels")
@@ -246,8 +239,7 @@ extension ArchivedSession {
             json.beginArray()
             for token in details.retiredTokens {
                 json.beginObject()
-                json.name("token")
-                json.string(Hexadecimal.text(token.digest.bytes))
+                json.member("token", Hexadecimal.text(token.digest.bytes))
                 time("given_at", token.givenAt)
                 time("retired_at", token.retiredAt)
                 time("grace_ends_at", token.graceEndsAt)
@@ -270,18 +262,14 @@ extension JSONWriter {
             let service = environment.catalog.services[Int(document.service)]
             guard service.scope == record.scope else { continue }
             beginObject()
-            name("name")
-            string(service.name)
-            name("birth")
-            uint(document.birth)
-            name("revision")
-            uint(document.revision)
+            member("name", service.name)
+            member("birth", document.birth)
+            member("revision", document.revision)
             for (member, time) in [("created_at", document.createdAt), ("updated_at", document.updatedAt)] {
                 name(member)
                 string(environment.timestamp(time).description)
             }
-            name("document")
-            string(String(decoding: document.bytes, as: UTF8.self))
+            member("document", String(decoding: document.bytes, as: UTF8.self))
             endObject()
         }
         endArray()

@@ -121,12 +121,6 @@ package struct OnceCreated: Sendable {
     /// The most keys that lone replays count for in a store; beyond that the oldest go.
     package let mostLone: Int
 
-    package init(replay: Replay, now: Int64, mostLone: Int) {
-        self.replay = replay
-        self.now = now
-        self.mostLone = mostLone
-    }
-
     /// What tells a copy of the request which session was made.
     package func claim(of session: SessionID) -> LoneReplay {
         LoneReplay(

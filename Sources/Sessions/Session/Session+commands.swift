@@ -49,7 +49,8 @@ extension Session {
             try journeys.settle(operation.journey, in: &pending, environment)
             if isChecked { try check(operation, by: caller, on: pending, &journeys) }
             let result = try run(command, operation, on: &pending, body)
-            return (result, try outcome(of: operation, on: pending).etag)
+            var transaction = Transaction(in: self, by: caller)
+            return (result, try transaction.outcome(of: operation, on: pending).etag)
         }
     }
 
@@ -66,10 +67,10 @@ extension Session {
         try command.check(input)
         // What is refused anyway is refused before the command has begun something elsewhere.
         let (before, userID) = try await transact { [self] pending in
-            var journeys = WrittenJourneys()
-            try journeys.settle(operation.journey, in: &pending, environment)
-            try check(operation, by: caller, on: pending, &journeys)
-            return (try outcome(of: operation, on: pending, &journeys), pending.details.userID)
+            var transaction = Transaction(in: self, by: caller)
+            try transaction.journeys.settle(operation.journey, in: &pending, environment)
+            try check(operation, by: caller, on: pending, &transaction.journeys)
+            return (try transaction.outcome(of: operation, on: pending), pending.details.userID)
         }
         let call = WaitingCall(of: command, operation, by: caller, in: self, of: userID)
         do {
@@ -87,7 +88,7 @@ extension Session {
         _ operation: ServiceOperation, by caller: ServiceCaller, on pending: PendingState,
         _ journeys: inout WrittenJourneys
     ) throws(SessionError) {
-        guard let owned = try owner(of: operation, on: pending, &journeys) else {
+        guard let owned = try journeys.owner(of: operation, in: pending, environment) else {
             return try pending.check(operation, by: caller)
         }
         try journeys.read(in: pending, environment).check(

@@ -43,30 +43,24 @@ extension Session {
         }
     }
 
-    /// - Parameters:
-    ///   - version: nil for the highest that is loaded.
-    ///   - screen: begins there, with the screens below it that a person would have passed; nil for the flow's first.
-    /// - Throws: ``JourneyError/tooMany(limit:)``.
+    /// Starts a journey.
     nonisolated(nonsending) package func startJourney(
         flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
     ) async throws -> JourneyText {
-        try await startJourney(flow: flow, version: version, input: input, at: screen, resumes: false).shown
+        try await startJourney(
+            flow: flow, version: version, input: input, at: screen, resumes: false, withSchemas: false, once: nil
+        ).0.text
     }
 
-    /// The same, or the running journey of the flow, if `resumes` and there is one.
+    /// The same; or gives the running one of the flow, if `resumes` and there is one.
     ///
+    /// - Parameters:
+    ///   - version: nil for the highest that is loaded.
+    ///   - screen: begins there, with the screens below it that a person would have passed; nil for the flow's first.
+    ///   - withSchemas: whether the schemas of the events are wanted, too.
+    ///   - once: the request, if its copies must not be executed again.
     /// - Returns: the journey, and whether it was started.
-    nonisolated(nonsending) package func startJourney(
-        flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil, resumes: Bool
-    ) async throws -> (shown: JourneyText, isNew: Bool) {
-        let (form, isNew) = try await startJourney(
-            flow: flow, version: version, input: input, at: screen, resumes: resumes, withSchemas: false, once: nil)
-        return (form.text, isNew)
-    }
-
-    /// The same once for all copies of a request.
-    ///
-    /// - Parameter withSchemas: whether the schemas of the events are wanted, too.
+    /// - Throws: ``JourneyError/tooMany(limit:)``.
     nonisolated(nonsending) package func startJourney(
         flow: String, version: Int?, input: JSONDocument?, at screen: String?, resumes: Bool, withSchemas: Bool,
         once: Once<(JourneyForm, isNew: Bool)>?
@@ -162,9 +156,11 @@ extension Session {
         return (form.text, path)
     }
 
-    /// The same once for all copies of a request.
+    /// The same for a request.
     ///
-    /// - Parameter withSchemas: whether the schemas of the events are wanted, too.
+    /// - Parameters:
+    ///   - withSchemas: whether the schemas of the events are wanted, too.
+    ///   - once: the request, if its copies must not be executed again.
     nonisolated(nonsending) package func navigate(
         journey id: String, to screen: String, condition: WriteCondition, withSchemas: Bool,
         once: Once<(JourneyForm, path: [String])>?

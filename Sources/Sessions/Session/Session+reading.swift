@@ -1,44 +1,4 @@
-/// The last committed state of a session at one moment. Later writes do not change it. An instance that is created by
-/// reading through it appears only in the next view.
-package struct SessionView {
-    let session: Session
-    private let record: SessionRecord
-    private let lastUsedAt: Int64
-    private let unwritten: [ServiceDocument]
-
-    init(session: Session, record: SessionRecord, lastUsedAt: Int64, unwritten: [ServiceDocument]) {
-        self.session = session
-        self.record = record
-        self.lastUsedAt = lastUsedAt
-        self.unwritten = unwritten
-    }
-
-    /// The state of a service as it is sent. Reading it creates the instance, which stores nothing.
-    ///
-    /// It encodes nothing, allocates nothing and does not wait.
-    ///
-    /// - Throws: ``SessionError/damaged(service:reason:)``.
-    package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
-        if service.scope == .process { return try session.environment.processDocument(of: service) }
-        let now = service.lifetime == nil ? 0 : session.environment.clock.now()
-        return try session.shown(service, record.kept(service, now: now))
-    }
-
-    package var summary: SessionSummary {
-        SessionSummary(StoredSession(record: record, lastUsedAt: lastUsedAt), session.environment)
-    }
-
-    /// Every registered service and whether an instance lives. Creates none.
-    package var services: [ServiceStatus] {
-        let environment = session.environment
-        let (living, _) = record.living(with: unwritten, environment.catalog, now: environment.clock.now())
-        let process = environment.livingOfProcess
-        return environment.catalog.services.map { service in
-            ServiceStatus(service, (service.scope == .process ? process : living)[service.index], environment)
-        }
-    }
-}
-
+// Reads are of the last committed state.
 extension SessionRecord {
     /// The stored document of a service; `nil` when there is none, or the instance has expired.
     fileprivate func kept(_ service: RegisteredService, now: Int64) -> ServiceDocument? {
@@ -51,15 +11,32 @@ extension SessionRecord {
 
 extension Session {
     /// - Throws: ``SessionError/ended``.
-    package func view() throws(SessionError) -> SessionView {
-        try state.withLock { state throws(SessionError) in
+    package func summary() throws(SessionError) -> SessionSummary {
+        let stored = try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
-            return SessionView(
-                session: self, record: state.record, lastUsedAt: state.lastUsedAt, unwritten: state.unwritten)
+            return StoredSession(record: state.record, lastUsedAt: state.lastUsedAt)
+        }
+        return SessionSummary(stored, environment)
+    }
+
+    /// Every registered service and whether an instance lives. Creates none.
+    ///
+    /// - Throws: ``SessionError/ended``.
+    package func services() throws(SessionError) -> [ServiceStatus] {
+        let (record, unwritten) = try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            return (state.record, state.unwritten)
+        }
+        let (living, _) = record.living(with: unwritten, environment.catalog, now: environment.clock.now())
+        let process = environment.livingOfProcess
+        return environment.catalog.services.map { service in
+            ServiceStatus(service, (service.scope == .process ? process : living)[service.index], environment)
         }
     }
 
-    /// The same as ``SessionView/document(of:)``, for callers that need nothing else.
+    /// The state of a service as it is sent. Reading it creates the instance, which stores nothing.
+    ///
+    /// It encodes nothing, allocates nothing and does not wait.
     ///
     /// - Throws: ``SessionError/ended``, ``SessionError/damaged(service:reason:)``.
     package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
@@ -87,11 +64,6 @@ extension Session {
     package func end(of service: RegisteredService) -> Int64? {
         guard let lifetime = service.lifetime else { return nil }
         return state.withLock { $0.record.document(of: service.index).map { $0.createdAt + lifetime } }
-    }
-
-    /// Reads the last committed state.
-    package func read<Result>(_ body: (SessionView) throws -> Result) throws -> Result {
-        try body(try view())
     }
 
     /// The first use makes the instance, once for any number of readers. It stores nothing.

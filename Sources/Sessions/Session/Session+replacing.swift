@@ -29,29 +29,10 @@ extension Session {
             throw SessionError(error)
         }
         environment.knowFlows(arrival.flows)
-        take(next)
-        environment.tasks.tell(tasks.map { .begun($0) })
         breakWatch()
+        take(next, environment.generation, isReplacement: true)
+        environment.tasks.tell(tasks.map { .begun($0) })
         return true
-    }
-
-    /// Shows what was committed. Memory and instances of the old state are dropped.
-    private func take(_ next: StoredSession) {
-        let (former, memory, isEnded) = state.withLock { state in
-            if !state.isEnded { state.count(-1, environment) }
-            defer {
-                state.record = next.record
-                state.lastUsedAt = max(state.lastUsedAt, next.lastUsedAt)
-                state.unwritten = []
-                state.memory = nil
-                if !state.isEnded { state.count(1, environment) }
-            }
-            return (state.record, state.memory, state.isEnded)
-        }
-        if memory != nil { environment.remembered.remove(self, next.record.id) }
-        guard !isEnded else { return }
-        environment.countJourneys(of: former, -1)
-        environment.countJourneys(of: next.record, 1)
     }
 }
 

@@ -10,11 +10,26 @@ extension Session {
         let standing = try await standing()
         if let standing, isCurrent(standing, since: known, generation) { return true }
         do {
-            try await reloadForAll()
+            // This process may be about to end it.
+            try await takeTurn()
+            defer { endTurn() }
+            // Another caller may have loaded it while this one waited for the turn.
+            if let standing, hasTaken(standing, since: known) { return true }
+            try await reload()
         } catch .ended {
             return false
         }
         return true
+    }
+
+    /// Whether what was committed by then has been taken over since.
+    ///
+    /// - Parameter known: the revision before the store was asked.
+    private func hasTaken(_ standing: SessionStanding, since known: UInt64) -> Bool {
+        state.withLock { state in
+            !state.isEnded && standing.revision > known && state.record.revision >= standing.revision
+                && state.generation == environment.generation
+        }
     }
 
     /// The same without waiting, for a caller that fails with ``Unconfirmed`` when there is something to take over, or
@@ -51,34 +66,6 @@ extension Session {
         }
     }
 
-    /// Loads the session, once for all callers that ask for that before it begins.
-    nonisolated(nonsending) private func reloadForAll() async throws(SessionError) {
-        let reloads = environment.reloads
-        while !reloads.claim(self) {
-            switch await reloads.wait(for: self) {
-            case .done: return
-            case .failed(let error): throw error
-            case .missed: continue
-            }
-        }
-        do {
-            // This process may be about to end it.
-            try await takeTurn()
-        } catch {
-            for waiting in reloads.take(self) { waiting.resume(returning: .failed(error)) }
-            throw error
-        }
-        defer { endTurn() }
-        let others = reloads.take(self)
-        do {
-            try await reload()
-        } catch {
-            for waiting in others { waiting.resume(returning: .failed(error)) }
-            throw error
-        }
-        for waiting in others { waiting.resume(returning: .done) }
-    }
-
     /// The store has no such session any more.
     func endElsewhere() {
         let isExpired = state.withLock { $0.deadline(environment.settings) <= environment.clock.now() }
@@ -103,8 +90,12 @@ extension Session {
         take(stored, generation)
     }
 
-    /// - Parameter generation: see ``SessionEnvironment/generation``, before it was read.
-    func take(_ stored: StoredSession, _ generation: UInt8) {
+    /// Shows a state that was not made here.
+    ///
+    /// - Parameters:
+    ///   - generation: see ``SessionEnvironment/generation``, before it was read.
+    ///   - isReplacement: whether nothing of the old state lives on.
+    func take(_ stored: StoredSession, _ generation: UInt8, isReplacement: Bool = false) {
         let record = stored.record
         let (former, isWatched) = state.withLock { state -> (PendingState?, Bool) in
             // The store may have lost a commit and given its revision to another one.
@@ -112,9 +103,11 @@ extension Session {
             state.generation = generation
             guard !isKnown, !state.isEnded else { return (nil, false) }
             let former = state.pending(environment.catalog, now: environment.clock.now())
+            state.take(stored.standing, now: former.now)
             state.count(-1, environment)
             state.record = record
             state.unwritten.forgetWritten(in: record, environment.catalog, now: former.now)
+            if isReplacement { state.unwritten = [] }
             state.count(1, environment)
             return (former, state.isWatched)
         }
@@ -147,7 +140,7 @@ extension Session.State {
 }
 
 /// Thrown in place of the result of a unit of work that has no commit, when the session was only remembered
-/// (``Sessions/remembered(_:)``): other processes may have changed it. Nothing was done, so the caller looks the
+/// (``Sessions/Finding``): other processes may have changed it. Nothing was done, so the caller looks the
 /// session up and begins again.
 package struct Unconfirmed: Error {
     package init() {}

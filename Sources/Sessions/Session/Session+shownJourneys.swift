@@ -115,7 +115,7 @@ extension Session {
         guard let entry = work.kept[id] else { throw SessionError.noJourney(id) }
         let owners = work.engine.owners(in: entry.journey)
         let services = environment.catalog.services
-        return zip(services, try read(\.services)).map { service, status in
+        return zip(services, try self.services()).map { service, status in
             guard let owner = owners.level(of: service.name) else { return (status, "session") }
             let state = work.owned(service, by: owner.coordinator, in: id)
             let own = ServiceStatus(

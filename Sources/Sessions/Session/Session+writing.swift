@@ -9,7 +9,7 @@ extension Session {
     /// - Parameters:
     ///   - isLong: whether `body` may take long, whatever the size of the session.
     ///   - hasPrecedence: whether it must not keep losing.
-    ///   - token: that of a caller for whom the session was only remembered (``Sessions/remembered(_:)``). Its commit
+    ///   - token: that of a caller for whom the session was only remembered (``Sessions/Finding``). Its commit
     ///     shows whether that was right; if there is none, ``Unconfirmed`` comes in place of the result.
     ///   - once: the request that it is for, if copies of that must not be executed again. Then ``ExecutedBefore`` may
     ///     come in place of the result.

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// A session in memory. Read it through ``view()``, write it through
-/// ``perform(_:by:presenting:once:then:)``, ``call(_:by:)`` and what journeys do.
+/// A session in memory. What it can do is in the files of this folder.
 ///
 /// There are up to a million of these, so each member costs a million times its size.
 package final class Session: Sendable {
@@ -81,7 +80,7 @@ package final class Session: Sendable {
 
     package var id: SessionID { state.withLock { $0.record.id } }
 
-    /// Like ``SessionView/summary``, but also for an ended session.
+    /// Like ``summary()``, but also for an ended session.
     var stored: StoredSession {
         state.withLock { StoredSession(record: $0.record, lastUsedAt: $0.lastUsedAt) }
     }

@@ -41,19 +41,6 @@ extension StoredSession {
     }
 }
 
-extension Session {
-    /// The same as ``SessionView/summary``, for callers that need nothing else.
-    ///
-    /// - Throws: ``SessionError/ended``.
-    package func summary() throws(SessionError) -> SessionSummary {
-        let stored = try state.withLock { state throws(SessionError) in
-            guard !state.isEnded else { throw .ended }
-            return StoredSession(record: state.record, lastUsedAt: state.lastUsedAt)
-        }
-        return SessionSummary(stored, environment)
-    }
-}
-
 /// An item of a session's list of services.
 package struct ServiceStatus: Sendable, Equatable {
     package let name: String

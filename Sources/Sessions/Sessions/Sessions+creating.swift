@@ -5,22 +5,15 @@ extension Sessions {
     ///
     /// - Parameters:
     ///   - labels: an object of strings; `nil` for none.
+    ///   - once: the request, if its copies must not be executed again; then ``ExecutedBefore`` may come in place of the
+    ///     result.
+    ///   - limit: the most lone replays that the store keeps.
     ///   - done: called once, before this returns or later on a thread of the store, where it must take no time. It
     ///     gets ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with `/labels`,
     ///     or what the store says.
     package func create(
-        labels: JSONDocument? = nil, mode: SessionMode = .bearer,
-        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
-    ) {
-        create(labels: labels, mode: mode, once: nil, mostLone: .max, then: done)
-    }
-
-    /// The same once for all copies of a request: then ``ExecutedBefore`` may come in place of the result.
-    ///
-    /// - Parameter limit: the most lone replays that the store keeps.
-    package func create(
-        labels: JSONDocument?, mode: SessionMode, once: Once<(Session, SessionToken)>?, mostLone limit: Int,
-        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
+        labels: JSONDocument? = nil, mode: SessionMode = .bearer, once: Once<(Session, SessionToken)>? = nil,
+        mostLone limit: Int = .max, then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) {
         do {
             let labels = try labels.map { labels throws(SessionError) in

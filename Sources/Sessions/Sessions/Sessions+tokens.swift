@@ -10,28 +10,18 @@ extension Sessions {
     package func authenticate(
         _ token: PresentedToken?, isUse: Bool = true, onTheft report: () -> Void = {}
     ) async throws(SessionError) -> Session {
-        guard let token else { throw .unauthenticated }
-        if let session = try authenticateResident(token, isUse: isUse) { return session }
-        guard let session = try await load(token.sessionID) else { throw .unauthenticated }
-        let now = environment.clock.now()
-        switch session.present(token.digest, now: now, isUse: isUse) {
-        case .accepted(let saveUse):
-            if saveUse { registry.noteUse(token.sessionID, at: now) }
-            return session
-        case .refused: throw .unauthenticated
-        case .held: throw Self.held
-        case .stolen:
-            // Both the owner and the thief are locked out. If the store cannot be told, this process refuses the
-            // session's tokens, and the sweeper tells the store later.
-            do {
-                if try await end(session, .tokenReused) { noteTheft(report) }
-            } catch {
-                noteTheft(report)
-                session.hold()
-                registry.reconsider(token.sessionID, at: environment.clock.now())
-            }
-            throw .unauthenticated
+        guard let token, let session = try await load(token.sessionID) else { throw .unauthenticated }
+        if try accept(token, of: session, isUse: isUse) { return session }
+        // Both the owner and the thief are locked out. If the store cannot be told, this process refuses the session's
+        // tokens, and the sweeper tells the store later.
+        do {
+            if try await end(session, .tokenReused) { noteTheft(report) }
+        } catch {
+            noteTheft(report)
+            session.hold()
+            registry.reconsider(token.sessionID, at: environment.clock.now())
         }
+        throw .unauthenticated
     }
 
     private func noteTheft(_ report: () -> Void) {
@@ -39,49 +29,58 @@ extension Sessions {
         report()
     }
 
-    /// The same without waiting, which suffices for nearly every request.
-    ///
-    /// - Parameter isConfirmed: whether the store has just said that no other process has changed the session.
-    /// - Returns: `nil` when memory is not enough: call ``authenticate(_:)``.
-    package func authenticateResident(
-        _ token: PresentedToken, isUse: Bool = true, isConfirmed: Bool = false
-    ) throws(SessionError) -> Session? {
-        guard isConfirmed || !environment.isShared, let session = registry[token.sessionID] else { return nil }
-        let now = environment.clock.now()
-        switch session.present(token.digest, now: now, isUse: isUse) {
-        case .accepted(let saveUse):
-            if saveUse { registry.noteUse(token.sessionID, at: now) }
-            return session
-        case .refused: throw .unauthenticated
-        case .held: throw Self.held
-        case .stolen: return nil
-        }
+    /// What memory says of a token.
+    package enum Finding {
+        case found(Session)
+        /// Other processes may have changed the session since. The commit of a unit of work shows whether they have, and
+        /// counts as the use (``Session/perform(_:by:presenting:once:then:)``); for anything else the store is asked
+        /// (``Session/confirm(then:)``), and then the token is shown again (``accept(_:of:isUse:)``).
+        case remembered(Session)
+        /// Memory is not enough: call ``authenticate(_:isUse:onTheft:)``.
+        case elsewhere
     }
 
-    /// A session in memory that other processes may have changed since, for a unit of work whose commit shows whether
-    /// they have, and which counts as the use (``Session/perform(_:by:presenting:once:then:)``).
-    ///
-    /// - Returns: nil when the token is not that of the session as it is remembered: call ``authenticate(_:)``.
-    package func remembered(_ token: PresentedToken) -> Session? {
-        guard environment.isShared, let session = registry[token.sessionID] else { return nil }
+    /// The session of a token without waiting, which suffices for nearly every request.
+    package func find(_ token: PresentedToken, isUse: Bool = true) throws(SessionError) -> Finding {
+        guard let session = registry[token.sessionID] else { return .elsewhere }
+        guard environment.isShared else {
+            return try accept(token, of: session, isUse: isUse) ? .found(session) : .elsewhere
+        }
         let (now, generation) = (environment.clock.now(), environment.generation)
         let isRight = session.state.withLock { state in
             // After a use of it the deadline is later, never earlier.
             state.stage == .open && now < state.deadline(environment.settings) && state.record.token == token.digest
                 && state.generation == generation
         }
-        return isRight ? session : nil
+        return isRight ? .remembered(session) : .elsewhere
     }
+
+    /// Shows a token to the session as it is in memory.
+    ///
+    /// - Returns: false for a token whose use ends the session, which takes time: call
+    ///   ``authenticate(_:isUse:onTheft:)``.
+    package func accept(
+        _ token: PresentedToken, of session: Session, isUse: Bool = true
+    ) throws(SessionError) -> Bool {
+        let now = environment.clock.now()
+        switch session.present(token.digest, now: now, isUse: isUse) {
+        case .accepted(let saveUse):
+            if saveUse { registry.noteUse(token.sessionID, at: now) }
+            return true
+        case .refused: throw .unauthenticated
+        // The caller is not told that the session has ended, because that must also hold after a crash.
+        case .held: throw .storeUnavailable(reason: Self.heldReason)
+        case .stolen: return false
+        }
+    }
+
+    static let heldReason = "The end of a session could not be stored."
 
     /// Counts a use of a session that was found without one.
     package func noteUse(of session: Session) {
         let now = environment.clock.now()
         if session.use(now: now) { registry.noteUse(session.id, at: now) }
     }
-
-    /// The caller is not told that the session has ended, because that must also hold after a crash.
-    private static var held: SessionError { .storeUnavailable(reason: heldReason) }
-    static let heldReason = "The end of a session could not be stored."
 
     /// Issues a new token. The old one works for ``SessionSettings/rotationGrace``; using it after that ends the
     /// session.

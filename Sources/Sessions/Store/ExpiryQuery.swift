@@ -17,16 +17,6 @@ package struct ExpiryQuery: Sendable {
     /// It is quick, and any thread may call it.
     package var onOverdue: (@Sendable (SessionID) -> Void)?
 
-    package init(
-        now: Int64, idleTimeout: Int64, retention: Int64, limit: Int, isInUse: @escaping @Sendable (SessionID) -> Bool
-    ) {
-        self.now = now
-        self.idleTimeout = idleTimeout
-        self.retention = retention
-        self.limit = limit
-        self.isInUse = isInUse
-    }
-
     /// Nil when the session must stay. One of another lifetime counts as used.
     package func candidate(
         _ id: SessionID, revision: Int64, lastUsedAt: Int64, expiresAt: Int64, hasUser: Bool
@@ -64,10 +54,6 @@ package struct ExpiredSessions: Sendable {
 package struct Shedding: Sendable {
     /// Steady time, in milliseconds.
     package let now: Int64
-
-    package init(now: Int64) {
-        self.now = now
-    }
 
     /// Time for an honest client to use its session for the first time.
     package static let unusedAge: Int64 = 5_000

@@ -36,7 +36,7 @@ package struct SessionCommit: Sendable {
     /// The services whose documents are new, changed or removed in the record. A store need not look at the others.
     package let changedServices: [UInt16]
     /// Whether the rest of the record is unchanged, except the revision. Then a store need not look at it.
-    package let changesServicesOnly: Bool
+    package var changesServicesOnly = false
     /// Versions of flows that journeys of the session run and that the store may not know.
     package var newFlows: [UsedFlow] = []
     /// Tasks of the session that begin or end with this commit.
@@ -48,30 +48,12 @@ package struct SessionCommit: Sendable {
     /// When the session was last used. The store records it as ``SessionStore/touch(_:)`` does, so that a written
     /// session needs no other write for its uses.
     package var usedAt = Int64.min
-
-    package init(
-        record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16], changesServicesOnly: Bool = false,
-        tasks: [TaskChange] = [], replays: ReplayChange? = nil, growth: Int = 0
-    ) {
-        self.record = record
-        self.replacedRevision = replacedRevision
-        self.changedServices = changedServices
-        self.changesServicesOnly = changesServicesOnly
-        self.tasks = tasks
-        self.replays = replays
-        self.growth = growth
-    }
 }
 
 /// A session and when it was used.
 package struct SessionUse: Sendable {
     package let id: SessionID
     package let usedAt: Int64
-
-    package init(id: SessionID, usedAt: Int64) {
-        self.id = id
-        self.usedAt = usedAt
-    }
 }
 
 /// A part of all sessions of a store, in the store's order.
@@ -97,18 +79,9 @@ package struct SessionArrival: Sendable {
     /// The revision of the session that it replaces as a whole; `nil` when no session of its id may exist.
     package let replacedRevision: UInt64?
     /// Versions of flows that its journeys run and that the store may not know.
-    package let newFlows: [UsedFlow]
+    package var newFlows: [UsedFlow] = []
     /// Tasks that its journeys wait for. Those of a session whose place it takes are gone.
-    package let tasks: [StoredTask]
-
-    package init(
-        session: StoredSession, replacedRevision: UInt64?, newFlows: [UsedFlow] = [], tasks: [StoredTask] = []
-    ) {
-        self.session = session
-        self.replacedRevision = replacedRevision
-        self.newFlows = newFlows
-        self.tasks = tasks
-    }
+    package var tasks: [StoredTask] = []
 }
 
 /// A version of a flow that journeys run or have run.

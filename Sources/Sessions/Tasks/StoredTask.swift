@@ -105,13 +105,6 @@ package struct TaskClaim: Sendable {
     package let now: Int64
     /// When the lease ends.
     package let end: Int64
-
-    package init(name: String, limit: Int, now: Int64, end: Int64) {
-        self.name = name
-        self.limit = limit
-        self.now = now
-        self.end = end
-    }
 }
 
 /// What a store has handed out.
@@ -129,20 +122,12 @@ package struct TaskClaims: Sendable {
 /// A part of the list of tasks, in the order of ids.
 package struct TaskQuery: Sendable {
     /// Nil for all names.
-    package let name: String?
-    package let status: TaskStatus?
+    package var name: String?
+    package var status: TaskStatus?
     package let now: Int64
     /// Only those after it.
-    package let after: TaskID?
+    package var after: TaskID?
     package let limit: Int
-
-    package init(name: String? = nil, status: TaskStatus? = nil, now: Int64, after: TaskID? = nil, limit: Int) {
-        self.name = name
-        self.status = status
-        self.now = now
-        self.after = after
-        self.limit = limit
-    }
 
     package func fits(_ task: StoredTask) -> Bool {
         (name.map { task.name.isExactly($0) } ?? true) && (status.map { $0 == task.status(at: now) } ?? true)

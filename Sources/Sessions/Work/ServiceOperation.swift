@@ -64,12 +64,13 @@ extension PendingState {
         case .put(let document):
             write(service, try service.bytes(of: document, limit: limit))
         case .mergePatch(let patch):
+            // Without a tree, if possible.
             let kept = try service.readable(document(of: service))
             write(service, try service.bytes(merging: patch, into: kept, limit: limit))
-        case .jsonPatch(let patch):
-            var state = try service.document(parsing: service.readable(document(of: service)))
-            try service.patch(&state, patch, limit, &patchSteps)
-            write(service, try service.bytes(of: state, limit: limit))
+        case .jsonPatch:
+            var tree: JSONDocument?
+            try change(&tree, by: operation, of: caller, limit: limit)
+            if let tree { write(service, try service.bytes(of: tree, limit: limit)) }
         case .clear: clear(service)
         case .remove: remove(service)
         // Needs a locator: see ``Session/call(_:_:of:by:on:_:)``.

@@ -48,24 +48,17 @@ extension ServicePresentation {
 extension JSONWriter {
     fileprivate mutating func summary(of journey: Journey, _ shown: (Int64) -> Timestamp) {
         beginObject()
-        name("id")
-        string(journey.id)
-        name("flow")
-        string(journey.flow)
-        name("version")
-        int(journey.version)
-        name("status")
-        string(journey.status.rawValue)
-        name("step")
-        uint(journey.step)
+        member("id", journey.id)
+        member("flow", journey.flow)
+        member("version", journey.version)
+        member("status", journey.status.rawValue)
+        member("step", journey.step)
         name("screen")
         if let screen = journey.top?.state { string(screen) } else { null() }
         name("outcome")
         if let outcome = journey.outcome { string(outcome) } else { null() }
-        name("started_at")
-        string(shown(journey.startedAt).description)
-        name("moved_at")
-        string(shown(journey.movedAt).description)
+        member("started_at", shown(journey.startedAt).description)
+        member("moved_at", shown(journey.movedAt).description)
         name("expires_at")
         if let expiry = journey.expiresAt { string(shown(expiry).description) } else { null() }
         endObject()
