@@ -29,7 +29,7 @@ enum Shipped {
 
     static let services: ServiceCatalog = {
         do {
-            return try ServiceCatalog(declarations: configuration.services.map(ServiceDeclaration.init))
+            return try ServiceCatalog(declarations: configuration.services.map(ServiceDefinition.init))
         } catch {
             fatalError("\(error)")
         }

@@ -15,9 +15,9 @@ struct CompletionTests {
         let fixture = try SessionsFixture(store: store)
         let session = try await fixture.session()
         #expect(try session.performAtOnce(.init(.put(["count": 1]), on: try fixture.service("counter"))) == nil)
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
         store.open()
-        #expect(try session.view().summary.revision == 2)
+        #expect(try session.summary().revision == 2)
     }
 
     @Test("both ways give the same outcomes, the same states and the same news")
@@ -39,7 +39,7 @@ struct CompletionTests {
             #expect(atOnce?.etag == waited.etag)
             #expect(atOnce?.bytes == waited.bytes)
         }
-        #expect(try one.view().services == other.view().services)
+        #expect(try one.services() == other.services())
         #expect(spies.0.changes == spies.1.changes)
         let stored = try #require(try await prompt.store.load(one.id)?.record)
         let awaited = try #require(try await patient.store.load(other.id)?.record)
@@ -117,7 +117,7 @@ struct CompletionTests {
         let other = try await fixture.session()
         _ = try await fixture.store.end(other.id)
         #expect(throws: SessionError.ended) { try other.performAtOnce(operation) }
-        #expect(throws: SessionError.ended) { try other.view() }
+        #expect(throws: SessionError.ended) { try other.summary() }
     }
 
     @Test("of a session with large documents runs on another thread than the caller's, one of a small session does not")

@@ -39,7 +39,7 @@ struct CreatingTests {
             }
         }
         let (session, token) = try await sessions.create()
-        #expect(throws: SessionError.ended) { try session.view() }
+        #expect(throws: SessionError.ended) { try session.summary() }
         #expect(try await !fixture.isAuthenticated(token))
         #expect(sessions.statistics.live == 0)
         #expect(try await store.load(session.id) == nil)

@@ -91,7 +91,7 @@ import Testing
                 try await fixture.sessions.authenticate(fresh.presented)
             }
             #expect(throws: SessionError.storeUnavailable(reason: Sessions.heldReason)) {
-                try fixture.sessions.authenticateResident(fresh.presented)
+                try fixture.sessions.find(fresh.presented)
             }
             // As it is for who starts after a crash.
             #expect(try await store.load(session.id) != nil)

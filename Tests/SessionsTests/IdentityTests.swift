@@ -134,34 +134,6 @@ import Testing
         #expect(clock.now() >= moment)
     }
 
-    @Test("boot time is that of the kernel, some milliseconds late, and never goes back")
-    func bootTime() {
-        let clock = BootTime()
-        var last = clock.now()
-        for _ in 0..<1_000 {
-            let before = milliseconds(of: CLOCK_BOOTTIME)
-            let now = clock.now()
-            let after = milliseconds(of: CLOCK_BOOTTIME)
-            // A coarse clock moves with the kernel's tick, which is 10 ms at most.
-            #expect(now >= before - 20 && now <= after + 2)
-            #expect(now >= last)
-            last = now
-        }
-    }
-
-    @Test("boot time goes on while the machine sleeps, and takes no sleep back")
-    func sleepingMachine() {
-        let clock = BootTime()
-        let slept = milliseconds(of: CLOCK_BOOTTIME) - milliseconds(of: CLOCK_MONOTONIC)
-        let start = clock.now()
-        clock.note(slept: slept - 5_000)
-        #expect(clock.now() >= start && clock.now() - start < 3_000)
-        clock.note(slept: slept + 3_600_000)
-        #expect(clock.now() - start >= 3_600_000)
-        clock.note(slept: slept)
-        #expect(clock.now() - start >= 3_600_000)
-    }
-
     @Test("steady time does not follow the wall clock; what is shown does, but for small differences")
     func setClock() {
         let machine = Mutex((boot: Int64(1_000), wall: Int64(1_700_000_000_000)))

@@ -8,27 +8,27 @@ import Testing
     init() throws { fixture = try SessionsFixture() }
 
     private func labels(_ session: Session) throws -> [String: String] {
-        let items = try session.view().summary.labels.items
+        let items = try session.summary().labels.items
         return Dictionary(uniqueKeysWithValues: items.map { ($0.name, $0.value) })
     }
 
     @Test("names that look the same and differ in a byte are two labels")
     func lookalikes() async throws {
         let (session, _) = try await fixture.sessions.create(labels: ["\u{e9}": "1", "e\u{301}": "2"])
-        #expect(try session.view().summary.labels.items.map(\.value).sorted() == ["1", "2"])
+        #expect(try session.summary().labels.items.map(\.value).sorted() == ["1", "2"])
     }
 
     @Test("labels are set, replaced and removed")
     func merge() async throws {
         let (session, _) = try await fixture.sessions.create(labels: ["b": "2", "a": "1"], mode: .cookie)
-        #expect(try session.view().summary.labels.items.map(\.name) == ["a", "b"])
-        #expect(try session.view().summary.mode == .cookie)
+        #expect(try session.summary().labels.items.map(\.name) == ["a", "b"])
+        #expect(try session.summary().mode == .cookie)
         try await session.updateLabels(["a": nil, "b": "3", "c": "4", "d": nil])
         #expect(try labels(session) == ["b": "3", "c": "4"])
-        #expect(try session.view().summary.revision == 2)
+        #expect(try session.summary().revision == 2)
         try await session.updateLabels(.null)
         #expect(try labels(session) == [:])
-        #expect(try session.view().summary.mode == .cookie)
+        #expect(try session.summary().mode == .cookie)
     }
 
     @Test(

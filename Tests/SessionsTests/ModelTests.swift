@@ -23,7 +23,7 @@ import Testing
     func random(seed: UInt64) async throws {
         let random = SeededRandom(seed: seed)
         // No lifetimes, so that the model needs no time.
-        let declarations = Self.names.map { ServiceDeclaration(name: $0, default: ["count": 0]) }
+        let declarations = Self.names.map { ServiceDefinition(declared: $0, default: ["count": 0]) }
         let sessions = Sessions(catalog: try ServiceCatalog(declarations: declarations), store: MemoryStore())
         var real: [Session] = []
         var models: [Model] = []
@@ -49,7 +49,7 @@ import Testing
         arguments: (1...20).map { _ in UInt64.random(in: 0...UInt64.max) })
     func shared(seed: UInt64) async throws {
         let random = SeededRandom(seed: seed)
-        let declarations = Self.names.map { ServiceDeclaration(name: $0, default: ["count": 0]) }
+        let declarations = Self.names.map { ServiceDefinition(declared: $0, default: ["count": 0]) }
         let hub = SharedStore()
         let processes = try (0..<3).map { _ in
             Sessions(catalog: try ServiceCatalog(declarations: declarations), store: hub.door())
@@ -80,7 +80,7 @@ import Testing
         switch random.below(9) {
         case 0 where isShared: return
         case 0:
-            _ = try session.view().document(of: service)
+            _ = try session.document(of: service)
             model.services[name] = model.services[name] ?? Instance()
         case 1:
             _ = try await session.perform(.init(.put(["count": .init(number)]), on: service))
@@ -138,16 +138,15 @@ import Testing
     }
 
     private static func compare(_ session: Session, _ model: Model, _ comment: Comment) throws {
-        let view = try session.view()
-        #expect(view.summary.revision == model.revision, comment)
-        let services = view.services
+        #expect(try session.summary().revision == model.revision, comment)
+        let services = try session.services()
         for name in names {
             let status = try #require(services.first { $0.name == name })
             #expect(status.isLive == (model.services[name] != nil), comment)
             #expect(status.etag.revision == model.services[name]?.etag ?? 0, comment)
             guard status.isLive else { continue }
             let service = try session.environment.catalog.service(named: name)
-            let count = try JSONDocument(parsing: view.document(of: service).bytes)[member: "count"]?.int
+            let count = try JSONDocument(parsing: session.document(of: service).bytes)[member: "count"]?.int
             #expect(count == model.services[name]?.count, comment)
         }
     }

@@ -122,7 +122,7 @@ import Testing
         for number in 1...2 { told.begin(number, put(number), on: "counter", in: session) }
         store.release(with: .gone)
         #expect(told.errors == [.ended, .ended])
-        #expect(throws: SessionError.ended) { try session.view() }
+        #expect(throws: SessionError.ended) { try session.summary() }
         #expect(fixture.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
@@ -290,7 +290,7 @@ import Testing
         store.release()
         #expect(told.numbers == Array(0..<120), "seed \(seed)")
         #expect(told.texts == expected.texts, "seed \(seed)")
-        #expect(try session.view().services == other.view().services, "seed \(seed)")
+        #expect(try session.services() == other.services(), "seed \(seed)")
         #expect(spy.changes == patientSpy.changes, "seed \(seed)")
         #expect(fixture.sessions.statistics == patient.sessions.statistics, "seed \(seed)")
         #expect(!session.isBusy, "seed \(seed)")

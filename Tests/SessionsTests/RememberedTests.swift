@@ -35,7 +35,7 @@ import Testing
     private func write(
         _ count: JSONDocument, if condition: WriteCondition = .none
     ) async throws -> ServiceOperation.Outcome {
-        let session = try #require(two.sessions.remembered(token.presented))
+        let session = try #require(two.remembered(token.presented))
         let operation = ServiceOperation(
             .put(["count": count]), on: try two.service("counter"), condition: condition)
         return try await withCheckedThrowingContinuation { waiting in
@@ -98,30 +98,30 @@ import Testing
         clock.advance(2_000)
         await #expect(throws: Unconfirmed.self) { try await write(1) }
         #expect(there.stored.lastUsedAt == used)
-        #expect(two.sessions.remembered(token.presented) == nil)
+        #expect(two.remembered(token.presented) == nil)
         #expect(try await door.load(session.id)?.record.services.isEmpty == true)
         let (other, token) = try await one.sessions.create()
         _ = try await two.sessions.authenticate(token.presented)
         try await one.sessions.end(other)
-        let left = try #require(two.sessions.remembered(token.presented))
+        let left = try #require(two.remembered(token.presented))
         let operation = ServiceOperation(.put(["count": 1]), on: try two.service("counter"))
         await #expect(throws: SessionError.ended) {
             try await withCheckedThrowingContinuation { waiting in
                 left.perform(operation, presenting: token.digest) { waiting.resume(with: $0) }
             }
         }
-        #expect(two.sessions.remembered(token.presented) == nil)
+        #expect(two.remembered(token.presented) == nil)
     }
 
     @Test("are only for a token and a time that are right here, of what the store cannot have lost")
     func remembered() async throws {
-        #expect(two.sessions.remembered(SessionToken(for: session.id, random: SystemRandom()).presented) == nil)
-        #expect(two.sessions.remembered(token.presented) === there)
+        #expect(two.remembered(SessionToken(for: session.id, random: SystemRandom()).presented) == nil)
+        #expect(two.remembered(token.presented) === there)
         door.era.add(1, ordering: .relaxed)
-        #expect(two.sessions.remembered(token.presented) == nil)
+        #expect(two.remembered(token.presented) == nil)
         _ = try await two.sessions.authenticate(token.presented)
-        #expect(two.sessions.remembered(token.presented) === there)
+        #expect(two.remembered(token.presented) === there)
         clock.advance(80_000)
-        #expect(two.sessions.remembered(token.presented) == nil)
+        #expect(two.remembered(token.presented) == nil)
     }
 }

@@ -21,12 +21,12 @@ import Testing
         let (shown, etag) = try fixture.get(name, session)
         #expect(shown == document)
         #expect(etag == .unwritten)
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
     }
 
     @Test("the default quotation has a text and an author")
     func quote() async throws {
-        let quote = try await fixture.session().view().state(of: QuoteService.self)
+        let quote = try await fixture.session().state(of: QuoteService.self)
         #expect(!quote.text.isEmpty && !quote.author.isEmpty)
     }
 
@@ -48,9 +48,8 @@ import Testing
             for _ in 0..<100 {
                 group.addTask {
                     fixture.clock.advance(1)
-                    let view = try session.view()
-                    _ = try view.document(of: profile)
-                    return try session.view().services.first { $0.name == "profile" }?.createdAt
+                    _ = try session.document(of: profile)
+                    return try session.services().first { $0.name == "profile" }?.createdAt
                 }
             }
             return try await group.reduce(into: Set<Timestamp?>()) { $0.insert($1) }
@@ -75,7 +74,7 @@ import Testing
         #expect([first, second, other].map(\.etag.revision) == [2, 3, 4])
         #expect(first.bytes == second.bytes)
         #expect(try fixture.get("profile", session).etag == second.etag)
-        #expect(try session.view().summary.revision == 4)
+        #expect(try session.summary().revision == 4)
     }
 
     @Test("an entity tag never comes back, not after clear nor after remove")
@@ -115,7 +114,7 @@ import Testing
         let session = try await fixture.session()
         #expect(try await fixture.perform(.clear, on: "counter", session).etag == .unwritten)
         #expect(try await fixture.perform(.remove, on: "counter", session).etag == .unwritten)
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
         #expect(try fixture.status("counter", session)?.isLive == false)
     }
 
@@ -132,7 +131,7 @@ import Testing
             if case .serviceRemoved = $0 { true } else { false }
         }
         #expect(removed == ["counter", "profile", "quote"].map { .serviceRemoved(name: $0) })
-        #expect(try session.view().services.allSatisfy { !$0.isLive })
+        #expect(try session.services().allSatisfy { !$0.isLive })
         #expect(fixture.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
@@ -148,7 +147,7 @@ import Testing
         }
         #expect(Set(errors.map(\.pointer)) == ["/name", "/email", "/surname"])
         #expect(try fixture.get("profile", session).etag == .unwritten)
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
     }
 
     @Test("a JSON Patch is done as a whole or not at all")
@@ -253,7 +252,7 @@ import Testing
             try await group.waitForAll()
         }
         for (number, session) in all {
-            let name = try session.view().state(of: ProfileService.self).name
+            let name = try session.state(of: ProfileService.self).name
             #expect(name == String(repeating: "\(number),", count: 5))
         }
     }

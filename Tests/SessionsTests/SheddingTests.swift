@@ -195,7 +195,7 @@ struct SheddingTests {
         await #expect(throws: SessionError.tooManySessionsOfUser(limit: 2)) {
             try await fixture.sessions.attachUser("ada", to: made[2])
         }
-        #expect(try made[2].view().summary.userID == nil)
+        #expect(try made[2].summary().userID == nil)
         _ = try await fixture.sessions.attachUser("ada", to: made[1])
         _ = try await fixture.sessions.attachUser("grace", to: made[2])
         try await fixture.sessions.end(made[0])

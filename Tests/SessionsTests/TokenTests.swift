@@ -127,7 +127,7 @@ import Testing
         #expect(try await fixture.sessions.end(session))
         #expect(try await !fixture.isAuthenticated(token))
         #expect(try await !fixture.sessions.end(session))
-        #expect(throws: SessionError.ended) { try session.view() }
+        #expect(throws: SessionError.ended) { try session.summary() }
         await #expect(throws: SessionError.ended) {
             try await fixture.perform(.put(["count": 1]), on: "counter", session)
         }

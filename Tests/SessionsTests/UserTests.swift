@@ -17,7 +17,7 @@ import Testing
             try fixture.get("user", session).document == [
                 "id": "ada", "authenticated": true, "claims": ["role": "admin"],
             ])
-        #expect(try session.view().summary.userID == "ada")
+        #expect(try session.summary().userID == "ada")
         for token in [oldest, old] { #expect(try await !fixture.isAuthenticated(token)) }
         #expect(try await fixture.isAuthenticated(fresh))
         // No sign of theft, just dead: the session goes on.
@@ -27,7 +27,7 @@ import Testing
         await #expect(throws: SessionError.readOnly(service: "user")) {
             try await session.update { try $0.resolve(UserService.self).state.id = "bob" }
         }
-        let user = try session.view().state(of: UserService.self)
+        let user = try session.state(of: UserService.self)
         #expect(user.id == "ada" && user.authenticated)
     }
 
@@ -40,8 +40,8 @@ import Testing
         try await fixture.sessions.detachUser(from: session)
         #expect(try fixture.status("mail", session)?.isLive == false)
         #expect(try fixture.get("user", session).document[member: "authenticated"] == false)
-        #expect(try session.view().state(of: ProfileService.self).name == "Ada")
-        #expect(try session.view().summary.userID == nil)
+        #expect(try session.state(of: ProfileService.self).name == "Ada")
+        #expect(try session.summary().userID == nil)
         #expect(try await fixture.sessions.sessions(ofUser: "ada").isEmpty)
         #expect(try await fixture.isAuthenticated(token))
     }
@@ -94,9 +94,9 @@ import Testing
         try await fixture.perform(.put(["inbox": 1]), on: "mail", session)
         try await session.removeAllServices()
         #expect(try fixture.status("mail", session)?.isLive == false)
-        #expect(try session.view().state(of: UserService.self).id == "ada")
+        #expect(try session.state(of: UserService.self).id == "ada")
         try await session.removeAllServices(by: .admin)
-        #expect(try session.view().state(of: UserService.self).id == nil)
+        #expect(try session.state(of: UserService.self).id == nil)
     }
 
     @Test("user ids and claims have their limits")

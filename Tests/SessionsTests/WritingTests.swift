@@ -32,7 +32,7 @@ import Testing
         let session = try await fixture.session()
         let name = try await session.update { try $0.resolve(ProfileService.self).state.name }
         #expect(name == "")
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
         #expect(try fixture.status("profile", session)?.isLive == true)
     }
 
@@ -46,7 +46,7 @@ import Testing
                 throw Mishap()
             }
         }
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
         #expect(try fixture.status("profile", session)?.isLive == false)
     }
 
@@ -60,8 +60,8 @@ import Testing
                 try locator.resolve(DocumentService.key("counter")).document = ["count": "many"]
             }
         }
-        #expect(try session.view().summary.revision == 1)
-        #expect(try session.view().services.allSatisfy { !$0.isLive })
+        #expect(try session.summary().revision == 1)
+        #expect(try session.services().allSatisfy { !$0.isLive })
     }
 
     @Test("in a unit of work, services that were not resolved can be cleared and removed, and made anew")
@@ -78,7 +78,7 @@ import Testing
             locator.remove(counter)
         }
         #expect(try fixture.get("profile", session).etag.revision == 4)
-        #expect(try session.view().state(of: ProfileService.self).name == "")
+        #expect(try session.state(of: ProfileService.self).name == "")
         #expect(try fixture.status("counter", session)?.isLive == false)
         try await fixture.perform(.put(["count": 5]), on: "counter", session)
         try await session.update { locator in
@@ -89,7 +89,7 @@ import Testing
         }
         #expect(try fixture.get("counter", session) == (["count": 1], ServiceETag(revision: 6)))
         try await session.update { $0.removeAll() }
-        #expect(try session.view().services.allSatisfy { !$0.isLive })
+        #expect(try session.services().allSatisfy { !$0.isLive })
         #expect(try await fixture.store.load(session.id)?.record.services.isEmpty == true)
     }
 
@@ -99,7 +99,7 @@ import Testing
         let session = try await fixture.session()
         try await Self.increment(100) { _ in session }
         #expect(try fixture.get("counter", session).document == ["count": 100])
-        #expect(try session.view().summary.revision == 101)
+        #expect(try session.summary().revision == 101)
     }
 
     @Test("parallel updates of two processes on one store lose no increment")
@@ -145,7 +145,7 @@ import Testing
             }
         }
         #expect(attempts.load(ordering: .relaxed) == 4)
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
         store.beforeCommit.withLock { $0 = nil }
         #expect(try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session).etag.revision == 2)
     }
@@ -320,7 +320,7 @@ import Testing
                 #expect(cause == expected)
             }
         }
-        #expect(try session.view().summary.revision == 1)
+        #expect(try session.summary().revision == 1)
         #expect(try fixture.status("profile", session)?.isLive == false)
     }
 
@@ -372,7 +372,7 @@ import Testing
         try await session.update { locator in
             try locator.resolve(ProfileService.self).state.name = try locator.resolve(greeting)
         }
-        #expect(try session.view().state(of: ProfileService.self).name == "Hello")
+        #expect(try session.state(of: ProfileService.self).name == "Hello")
         #expect(sessions.environment.process.existing(greeting) == "Hello")
         await #expect(throws: ServiceLocatorError.self) {
             try await session.update { try $0.resolve(DocumentService.key("nothing")).document }

@@ -79,8 +79,7 @@ struct Client {
     mutating func read(_ subject: Subject, _ server: SharedServer) async throws -> Outcome {
         let start = subject.chain.begin()
         do {
-            let view = try await find(subject, server).view()
-            let (chain, mirror) = try Self.documents(view, server)
+            let (chain, mirror) = try Self.documents(try await find(subject, server), server)
             subject.chain.saw(chain.chain, chain.tag, mirror: mirror, start)
             if chain.chain.era != 0 { seen[subject.id] = chain }
             return .answered
@@ -95,12 +94,17 @@ struct Client {
     }
 
     private static func documents(
-        _ view: SessionView, _ server: SharedServer
+        _ session: Session, _ server: SharedServer
     ) throws -> (chain: (chain: Chain, tag: ServiceETag), mirror: Chain) {
-        let catalog = server.sessions.catalog
-        let chain = try view.document(of: catalog.service(named: "chain"))
-        let mirror = try view.document(of: catalog.service(named: "mirror"))
-        return ((Chain(chain.bytes), chain.etag), Chain(mirror.bytes))
+        _ = try session.summary()
+        // Both at one moment.
+        let record = session.stored.record
+        func document(_ name: String) throws -> (chain: Chain, tag: ServiceETag) {
+            let service = try server.sessions.catalog.service(named: name)
+            let document = record.document(of: service.index)
+            return (Chain(document?.bytes ?? service.defaultBytes), ServiceETag(revision: document?.revision ?? 0))
+        }
+        return (try document("chain"), try document("mirror").chain)
     }
 
     private struct NotBegun: Error {}
@@ -114,7 +118,10 @@ struct Client {
         let start = subject.chain.begin()
         let write = write()
         let token = subject.token.presented
-        let remembered = Bool.random(using: &random) ? server.sessions.remembered(token) : nil
+        var remembered: Session?
+        if Bool.random(using: &random), case .remembered(let session) = try? server.sessions.find(token) {
+            remembered = session
+        }
         return try await judge(write, subject, start) {
             if let remembered {
                 do {

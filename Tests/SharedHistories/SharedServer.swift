@@ -29,8 +29,9 @@ final class SharedServer: HistoryServer {
         proxy = try FaultProxy(to: redis.port)
         let initial: JSONDocument = ["era": 0, "count": 0, "last": []]
         let catalog = try ServiceCatalog(declarations: [
-            ServiceDeclaration(name: "chain", default: initial), ServiceDeclaration(name: "mirror", default: initial),
-            ServiceDeclaration(name: "log", default: []),
+            ServiceDefinition(declared: "chain", default: initial),
+            ServiceDefinition(declared: "mirror", default: initial),
+            ServiceDefinition(declared: "log", default: []),
         ])
         var storing = RedisStore.Settings()
         storing.deadline = Self.deadline

@@ -1,8 +1,8 @@
 import CSQLite
-import Sessions
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 /// Whatever page is damaged, and however: sessions that are shown are as they were written, missing ones are reported,
 /// and every call returns.

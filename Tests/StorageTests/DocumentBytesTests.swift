@@ -1,7 +1,7 @@
-import Sessions
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 /// The limit of the bytes of all sessions together.
 @Suite("The bytes of all sessions")

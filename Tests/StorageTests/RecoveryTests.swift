@@ -1,9 +1,9 @@
 import Glibc
-import Sessions
 import Storage
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 /// A copy of a store's files stands for the files of a killed process.
 @Suite("After a crash")

@@ -1,10 +1,10 @@
 import Glibc
 import RedisTestServer
-import Sessions
 import Synchronization
 import Testing
 
 @testable import RedisStorage
+@testable import Sessions
 
 /// Redis does not allow that slots move from and to one node at once.
 @Suite("A cluster of Redis servers", .serialized, .timeLimit(.minutes(2))) struct RedisClusterTests {

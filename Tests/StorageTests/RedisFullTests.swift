@@ -1,8 +1,8 @@
 import RedisTestServer
-import Sessions
 import Testing
 
 @testable import RedisStorage
+@testable import Sessions
 
 @Suite("A Redis without memory") struct RedisFullTests {
     private let fixture: RedisFixture

@@ -1,10 +1,10 @@
 import Glibc
 import RedisTestServer
-import Sessions
 import Synchronization
 import Testing
 
 @testable import RedisStorage
+@testable import Sessions
 
 @Suite("Several servers on one Redis") struct RedisStoreTests {
     let fixture: RedisFixture

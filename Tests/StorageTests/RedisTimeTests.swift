@@ -1,9 +1,9 @@
 import RedisTestServer
-import Sessions
 import Synchronization
 import Testing
 
 @testable import RedisStorage
+@testable import Sessions
 
 /// Servers whose clock is wrong.
 @Suite("Redis' time") struct RedisTimeTests {

@@ -1,8 +1,8 @@
-import Sessions
 import Storage
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 /// A store with everything that can be in one, and what a repair of its file has to bring back.
 struct RepairedStore {

@@ -1,9 +1,9 @@
 import Glibc
-import Sessions
 import Storage
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 @Suite("Sessions in SQLite")
 struct SQLiteStoreTests {

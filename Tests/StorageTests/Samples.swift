@@ -1,4 +1,4 @@
-import Sessions
+@testable import Sessions
 
 /// Sessions and commits for tests of a store.
 enum Samples {

@@ -1,5 +1,6 @@
-import Sessions
 import Testing
+
+@testable import Sessions
 
 /// Responses to requests with an idempotency key. Now is 100.
 extension SessionStoreContract {

@@ -1,5 +1,6 @@
-import Sessions
 import Testing
+
+@testable import Sessions
 
 // What a store finds when places are wanted.
 extension SessionStoreContract {

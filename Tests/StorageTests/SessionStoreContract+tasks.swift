@@ -1,6 +1,7 @@
 import Navigation
-import Sessions
 import Testing
+
+@testable import Sessions
 
 // What every store does with tasks.
 extension SessionStoreContract {

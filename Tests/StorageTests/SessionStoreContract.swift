@@ -1,8 +1,9 @@
 import FlowTools
 import Navigation
 import RedisStorage
-import Sessions
 import Testing
+
+@testable import Sessions
 
 /// The behaviour of every store. A new store is one line in `stores`.
 @Suite struct SessionStoreContract {

@@ -1,11 +1,11 @@
 import CPageChecksums
 import Glibc
 import HTTPTestClient
-import Sessions
 import Synchronization
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 @Suite("Room in the file")
 struct SpaceTests {

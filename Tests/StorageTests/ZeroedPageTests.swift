@@ -1,8 +1,8 @@
 import Glibc
-import Sessions
 import Testing
 
 @testable import SQLiteStorage
+@testable import Sessions
 
 /// Each page of each table and index of a small store is lost, one at a time.
 @Suite("A page that is lost")

@@ -62,7 +62,7 @@ package actor Application {
         self.flows = flows
         self.log = log ?? Log(settings: configuration.log)
         let catalog = try ServiceCatalog(
-            declarations: services.map(ServiceDeclaration.init), adding: added)
+            declarations: services.map(ServiceDefinition.init), adding: added)
         let store =
             try store
             ?? configuration.openStore(for: catalog, clock: clock) { [log = self.log] sentence, level, event in

@@ -51,10 +51,10 @@ extension Configuration {
     }
 }
 
-extension ServiceDeclaration {
+extension ServiceDefinition {
     init(_ file: ServiceFile) {
         self.init(
-            name: file.name, schema: file.schemaDocument, default: file.defaultState,
+            declared: file.name, schema: file.schemaDocument, default: file.defaultState,
             scope: file.scope, lifetime: file.lifetime?.milliseconds,
             concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
             isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)

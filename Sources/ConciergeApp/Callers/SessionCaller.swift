@@ -1,10 +1,10 @@
 import HTTPServer
 import Sessions
 
-extension Session {
+extension FoundSession {
     fileprivate var keyOwner: KeyOwner {
-        let (id, userID) = identity
-        return KeyOwner(.session(id, userID: userID), .session(self))
+        let (id, userID) = session.identity
+        return KeyOwner(.session(id, userID: userID), .session(session), token)
     }
 }
 
@@ -21,17 +21,16 @@ struct SessionCaller: Sendable {
     let quotas: Quotas
     let log: Log
 
-    /// The caller's session.
+    /// The caller's session, whatever the path names.
     ///
     /// Every bad token gives the same response, so that it reveals nothing.
     /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; the store's error.
-    func session(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
-        try await session(of: request, presenting: try presentedToken(of: request), isUse: isUse)
+    func session(of request: HTTPRequest) async throws -> FoundSession {
+        try await load(try presentedToken(of: request), of: request)
     }
 
-    private func session(
-        of request: HTTPRequest, presenting token: PresentedToken, isUse: Bool
-    ) async throws -> Session {
+    /// The session of a token, from the store if necessary.
+    func load(_ token: PresentedToken, of request: HTTPRequest, isUse: Bool = true) async throws -> FoundSession {
         let session = try await sessions.authenticate(token, isUse: isUse) {
             log.write(.warning, "token_reused") { line in
                 line.add("request_id", request.id)
@@ -40,11 +39,24 @@ struct SessionCaller: Sendable {
             }
         }
         try note(token, of: request, session)
-        return session
+        return FoundSession(session: session, token: token)
+    }
+
+    /// The same from memory; `nil` when that is not enough.
+    func find(_ token: PresentedToken, of request: HTTPRequest, isUse: Bool = true) throws -> FoundSession? {
+        switch try sessions.find(token, isUse: isUse) {
+        case .found(let session):
+            try note(token, of: request, session)
+            return FoundSession(session: session, token: token)
+        case .remembered(let session):
+            try note(token, of: request, session)
+            return FoundSession(session: session, token: token, isRemembered: true)
+        case .elsewhere: return nil
+        }
     }
 
     /// Notes whose request it is, and counts it.
-    func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
+    private func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
         // A request may look for its session more than once.
         guard request.note == nil else { return }
         try quotas.count(
@@ -52,18 +64,7 @@ struct SessionCaller: Sendable {
         request.note(token.sessionID)
     }
 
-    /// The session that the path names, which must be the caller's own: `current`, or its id.
-    /// - Throws: like `session(of:)`; 404 for another id.
-    func sessionInPath(
-        of request: HTTPRequest, presenting token: PresentedToken? = nil, isUse: Bool = true
-    ) async throws -> Session {
-        let token = try token ?? presentedToken(of: request)
-        let session = try await session(of: request, presenting: token, isUse: isUse)
-        try checkPath(of: request, names: session)
-        return session
-    }
-
-    /// Finds the session that the path names.
+    /// Finds the session that the path names, which must be the caller's own: `current`, or its id; 404 for another.
     var inPath: SessionFinder { SessionFinder(of: self, isUse: isUse) }
 
     /// The same for a client that watches.
@@ -75,29 +76,9 @@ struct SessionCaller: Sendable {
         !request.fields.contains(.ifNoneMatch) || !request.method.isSafe || watchingExtends
     }
 
-    /// The session that the path names, from memory; nil when that is not enough.
-    ///
-    /// - Parameter isConfirmed: whether the store has just been asked.
-    func resident(
-        _ token: PresentedToken, of request: HTTPRequest, isUse: Bool, isConfirmed: Bool = false
-    ) throws -> Session? {
-        guard let session = try sessions.authenticateResident(token, isUse: isUse, isConfirmed: isConfirmed) else {
-            return nil
-        }
-        try note(token, of: request, session)
-        try checkPath(of: request, names: session)
-        return session
-    }
-
-    /// The same for one that other processes may have changed since.
-    func remembered(_ token: PresentedToken, of request: HTTPRequest) throws -> Session? {
-        guard let session = sessions.remembered(token) else { return nil }
-        try checkPath(of: request, names: session)
-        return session
-    }
-
     /// The token of the request, if it may be used from the origin of the request.
     func presentedToken(of request: HTTPRequest) throws(Problem) -> PresentedToken {
+        if request.method == .post, let token = request.keyToken { return token }
         guard let credential = try SessionCredential.of(request, cookieName: cookie.name) else {
             throw Problem.unauthenticated
         }
@@ -106,7 +87,7 @@ struct SessionCaller: Sendable {
         return token
     }
 
-    private func checkPath(of request: HTTPRequest, names session: Session) throws(Problem) {
+    func checkPath(of request: HTTPRequest, names session: Session) throws(Problem) {
         var isSame = false
         request.withParameter(0) { name in
             isSame = name.isExactly("current") || name.elementsEqual(session.id.description.utf8)
@@ -122,10 +103,8 @@ struct SessionCaller: Sendable {
     /// The same without waiting; `nil` when the store has to be asked.
     @Sendable func residentKeyOwner(of request: HTTPRequest) throws -> KeyOwner? {
         guard Self.namesSession(request) else { return try Self.peer(request) }
-        let token = try presentedToken(of: request)
-        guard let session = try sessions.authenticateResident(token) else { return nil }
-        try note(token, of: request, session)
-        return session.keyOwner
+        let found = try find(try presentedToken(of: request), of: request)
+        return found?.isRemembered == false ? found?.keyOwner : nil
     }
 
     private static func peer(_ request: HTTPRequest) throws -> KeyOwner {

@@ -1,100 +1,109 @@
 import HTTPServer
 import Sessions
 
+/// A session that was found for a request.
+struct FoundSession: Sendable {
+    let session: Session
+    /// The caller's token; `nil` for callers that may use any session.
+    var token: PresentedToken?
+    /// Whether only a commit shows that the session is still as memory has it; see ``Sessions/Finding``.
+    var isRemembered = false
+
+    /// See ``Session/perform(_:by:presenting:once:then:)``.
+    var unconfirmed: TokenDigest? { isRemembered ? token?.digest : nil }
+}
+
 /// Finds the session of a request, if the caller may use it.
 struct SessionFinder: Sendable {
-    typealias Handler = @Sendable (HTTPRequest, Session) throws -> HTTPOutcome
-    /// - token: see ``Session/perform(_:by:presenting:once:then:)``.
-    typealias Writer = @Sendable (HTTPRequest, Session, _ token: TokenDigest?) throws -> HTTPOutcome
+    typealias Handler = @Sendable (HTTPRequest, FoundSession) throws -> HTTPOutcome
 
-    /// Loads the session from the store if necessary.
-    private let any: @Sendable (HTTPRequest, PresentedToken?) async throws -> Session
-    /// Nil for callers that may use any session.
-    private let caller: SessionCaller?
-    /// Whether finding the session is a use of it.
-    private let isUse: @Sendable (HTTPRequest) -> Bool
+    private enum Owner {
+        /// Callers may use any session.
+        case anybody(@Sendable (HTTPRequest) async throws -> Session)
+        /// - isUse: whether finding the session is a use of it.
+        case caller(SessionCaller, isUse: @Sendable (HTTPRequest) -> Bool)
+    }
+
+    private let owner: Owner
 
     /// Finds any session.
-    init(any: @escaping @Sendable (HTTPRequest) async throws -> Session) {
-        self.any = { request, _ in try await any(request) }
-        caller = nil
-        isUse = { _ in false }
-    }
+    init(any find: @escaping @Sendable (HTTPRequest) async throws -> Session) { owner = .anybody(find) }
 
     /// Finds the caller's own.
     init(of caller: SessionCaller, isUse: @escaping @Sendable (HTTPRequest) -> Bool) {
-        any = { try await caller.sessionInPath(of: $0, presenting: $1, isUse: isUse($0)) }
-        self.caller = caller
-        self.isUse = isUse
+        owner = .caller(caller, isUse: isUse)
     }
 
-    func find(_ request: HTTPRequest) async throws -> Session { try await any(request, try presented(request)) }
-
-    /// The caller's token, if it has one.
-    func token(_ request: HTTPRequest) throws -> TokenDigest? { try presented(request)?.digest }
-
-    private func presented(_ request: HTTPRequest) throws -> PresentedToken? {
-        try caller?.presentedToken(of: request)
+    /// Loads the session from the store if necessary.
+    private func load(_ request: HTTPRequest, _ token: PresentedToken?) async throws -> FoundSession {
+        switch owner {
+        case .anybody(let find): return FoundSession(session: try await find(request))
+        case .caller(let caller, let isUse):
+            let token = try token ?? caller.presentedToken(of: request)
+            let found = try await caller.load(token, of: request, isUse: isUse(request))
+            try caller.checkPath(of: request, names: found.session)
+            return found
+        }
     }
 
     /// The response to a GET, which counts as a use if it is new to a client that named what it knows.
     func counted(_ response: HTTPResponse, _ request: HTTPRequest, _ session: Session) -> HTTPResponse {
-        if let caller, response.isNews(to: request) { caller.sessions.noteUse(of: session) }
+        if case .caller(let caller, _) = owner, response.isNews(to: request) { caller.sessions.noteUse(of: session) }
         return response
     }
 
-    /// The same as ``handler(_:)`` for requests that may wait for a change.
-    func patientHandler(_ handle: @escaping Handler) -> HTTPHandler {
-        let handler = handler(handle)
-        return { request in
+    /// A handler of requests about a session, which may wait for a change. It waits by itself only for a session that is
+    /// not in memory, or that other processes may have changed.
+    func handler(_ handle: @escaping Handler) -> HTTPHandler {
+        { request in
             if ChangeWait(request) != nil { request.bePatient() }
-            return try handler(request)
+            return try answer(request, handle)
         }
     }
 
-    /// A handler of requests about a session. It waits only for a session that is not in memory, or that other
-    /// processes may have changed.
-    func handler(_ handle: @escaping Handler) -> HTTPHandler {
-        { request in try answer(request, try presented(request), handle) }
+    /// The same for requests that write to a session by one unit of work. For a session that other processes may have
+    /// changed its commit shows whether they have.
+    func writer(_ handle: @escaping Handler) -> HTTPHandler {
+        { request in try answer(request, commits: true, handle) }
     }
 
-    /// A handler of requests that write to a session by one unit of work. For a session that other processes may have
-    /// changed its commit shows whether they have.
-    func writer(_ handle: @escaping Writer) -> HTTPHandler {
-        let plain: Handler = { try handle($0, $1, nil) }
-        return { request in
-            let token = try presented(request)
-            // Whatever is wrong may be right for the session as it is now.
-            guard let caller, let token, let session = try? caller.remembered(token, of: request) else {
-                return try answer(request, token, plain)
-            }
-            try caller.note(token, of: request, session)
-            guard let outcome = try? handle(request, session, token.digest) else {
-                return try answer(request, token, plain)
-            }
-            let begun: HTTPHandler = { _ in outcome }
-            return try .following(request, begun) { result in
-                if case .failure(let error) = result, error is Unconfirmed { return found(request, token, plain) }
-                return .response(try result.get())
+    /// The same for work that has to wait.
+    func task(_ handle: @escaping @Sendable (HTTPRequest, FoundSession) async throws -> HTTPResponse) -> HTTPHandler {
+        { request in
+            .task {
+                let found = try await load(request, nil)
+                return .response(counted(try await handle(request, found), request, found.session))
             }
         }
     }
 
     private func answer(
-        _ request: HTTPRequest, _ token: PresentedToken?, _ handle: @escaping Handler
+        _ request: HTTPRequest, commits: Bool = false, _ handle: @escaping Handler
     ) throws -> HTTPOutcome {
-        guard let caller, let token else { return found(request, token, handle) }
-        if let session = try caller.resident(token, of: request, isUse: isUse(request)) {
-            return try handle(request, session)
+        guard case .caller(let caller, let isUse) = owner else { return later(request, nil, handle) }
+        let token = try caller.presentedToken(of: request)
+        guard let found = try caller.find(token, of: request, isUse: isUse(request)) else {
+            return later(request, token, handle)
         }
-        guard let session = try? caller.remembered(token, of: request) else { return found(request, token, handle) }
-        try caller.note(token, of: request, session)
-        let confirming: HTTPHandler = { _ in Self.confirming(session) }
-        return try .following(request, confirming) { result in
-            guard case .success = result,
-                try caller.resident(token, of: request, isUse: isUse(request), isConfirmed: true) === session
-            else { return found(request, token, handle) }
-            return request.isLong ? .task { try handle(request, session) } : try handle(request, session)
+        if !found.isRemembered {
+            try caller.checkPath(of: request, names: found.session)
+            return try handle(request, found)
+        }
+        // Whatever is wrong may be right for the session as it is now.
+        guard (try? caller.checkPath(of: request, names: found.session)) != nil,
+            let outcome = commits ? (try? handle(request, found)) : Self.confirming(found.session)
+        else { return later(request, token, handle) }
+        let begun: HTTPHandler = { _ in outcome }
+        return try .following(request, begun) { result in
+            if case .failure(let error) = result, error is Unconfirmed || !commits {
+                return later(request, token, handle)
+            }
+            if commits { return .response(try result.get()) }
+            guard try caller.sessions.accept(token, of: found.session, isUse: isUse(request)) else {
+                return later(request, token, handle)
+            }
+            let confirmed = FoundSession(session: found.session, token: token)
+            return request.isLong ? .task { try handle(request, confirmed) } : try handle(request, confirmed)
         }
     }
 
@@ -109,8 +118,8 @@ struct SessionFinder: Sendable {
         }
     }
 
-    private func found(_ request: HTTPRequest, _ token: PresentedToken?, _ handle: @escaping Handler) -> HTTPOutcome {
-        .task { try handle(request, try await any(request, token)) }
+    private func later(_ request: HTTPRequest, _ token: PresentedToken?, _ handle: @escaping Handler) -> HTTPOutcome {
+        .task { try handle(request, try await load(request, token)) }
     }
 }
 

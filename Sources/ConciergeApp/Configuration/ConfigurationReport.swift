@@ -22,7 +22,7 @@ package struct LoadedConfiguration: Sendable {
 
     /// All services.
     package func catalog() throws(ServiceCatalogError) -> ServiceCatalog {
-        try ServiceCatalog(declarations: services.map(ServiceDeclaration.init), adding: added)
+        try ServiceCatalog(declarations: services.map(ServiceDefinition.init), adding: added)
     }
 
     package var hasErrors: Bool { problems.contains { $0.severity == .error } }

@@ -61,10 +61,10 @@ struct ServiceEndpoints: Sendable {
 
     func add(to routes: inout RouterBuilder) {
         let services = path
-        if place != .process { routes.on(.get, services, list) }
-        if place == .session { routes.on(.delete, services, removeAll) }
+        if place != .process { routes.on(.get, services, handler: session.task(list)) }
+        if place == .session { routes.on(.delete, services, handler: session.task(removeAll)) }
         routes.on(
-            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.patientHandler(show))
+            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.handler(show))
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
         addWrite(.patch, "\(services)/{name}", of: patching, answer: Self.stateNow, to: &routes)
         addWrite(.delete, "\(services)/{name}", of: leaving(.remove), answer: Self.versionNow, to: &routes)
@@ -78,9 +78,7 @@ struct ServiceEndpoints: Sendable {
         routes.on(.post, "\(path)/{name}/commands/{command}", handler: session.writer(call))
     }
 
-    @Sendable private func call(
-        _ request: HTTPRequest, _ session: Session, presenting token: TokenDigest?
-    ) throws -> HTTPOutcome {
+    @Sendable private func call(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
         let service = try service(of: request)
         let command = try service.command(named: request.parameter("command"))
         var input: JSONDocument?
@@ -93,12 +91,12 @@ struct ServiceEndpoints: Sendable {
         let caller = caller
         if command.isWaiting {
             // It is many units of work.
-            guard token == nil else { throw Unconfirmed() }
-            return .task { .response(try response.of(try await session.call(operation, by: caller))) }
+            if found.isRemembered { throw Unconfirmed() }
+            return .task { .response(try response.of(try await found.session.call(operation, by: caller))) }
         }
         return .deferred { responder in
-            session.perform(
-                operation, by: caller, presenting: token, once: response.once,
+            found.session.perform(
+                operation, by: caller, presenting: found.unconfirmed, once: response.once,
                 then: responder.completion { try response.of($0.get()) })
         }
     }
@@ -133,12 +131,12 @@ struct ServiceEndpoints: Sendable {
     ) {
         let allow = methods(isState: isState)
         let caller = caller
-        let handler = session.writer { request, session, token in
+        let handler = session.writer { request, found in
             try checkMethod(request, allow)
             let operation = try operation(request)
             return .deferred { responder in
-                session.perform(
-                    operation, by: caller, presenting: token,
+                found.session.perform(
+                    operation, by: caller, presenting: found.unconfirmed,
                     then: responder.completion { answer(request, try $0.get()) })
             }
         }
@@ -155,14 +153,14 @@ struct ServiceEndpoints: Sendable {
         throw Problem(.methodNotAllowed, error.description, fields: [.allow: possible])
     }
 
-    @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+    @Sendable private func show(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
+        let session = found.session
         let service = try service(of: request)
         let journey = journey(of: request)
         if let wait = ChangeWait(request) {
             return .task {
-                let token = try self.session.token(request)
-                return .response(
-                    try await wait.respond(session, token: token) {
+                .response(
+                    try await wait.respond(found) {
                         let state =
                             if let journey {
                                 try await session.document(of: service, inJourney: journey)
@@ -203,20 +201,20 @@ struct ServiceEndpoints: Sendable {
         return .state(isKnown ? .notModified : .ok, bytes, etag)
     }
 
-    private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await session.find(request)
+    @Sendable private func list(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        let session = found.session
         if let journey = journey(of: request) {
             let services = try await session.services(inJourney: journey)
             return .page(try ListPage(of: services, try PageRequest(request), named: \.status.name)) {
                 $0.service($1.status, owner: $1.owner)
             }
         }
-        let services = try session.read(\.services)
+        let services = try session.services()
         return .page(try ListPage(of: services, try PageRequest(request), named: \.name)) { $0.service($1) }
     }
 
-    private func removeAll(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await session.find(request).removeAllServices(by: caller)
+    @Sendable private func removeAll(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        try await found.session.removeAllServices(by: caller)
         return .done
     }
 

@@ -12,9 +12,9 @@ struct SessionEndpoints: Sendable {
         routes.on(.get, "/v1/sessions", listOfUser)
         routes.on(.delete, "/v1/sessions", endOthers)
         routes.on(.get, "/v1/sessions/{session}", handler: caller.inPath.handler(show))
-        routes.on(.patch, "/v1/sessions/{session}", update)
+        routes.on(.patch, "/v1/sessions/{session}", handler: caller.inPath.task(update))
         routes.on(.delete, "/v1/sessions/{session}", end)
-        routes.on(.post, "/v1/sessions/{session}/tokens", rotate)
+        routes.on(.post, "/v1/sessions/{session}/tokens", handler: caller.inPath.task(rotate))
     }
 
     private func create(_ request: HTTPRequest) throws -> HTTPOutcome {
@@ -64,15 +64,15 @@ struct SessionEndpoints: Sendable {
         }
     }
 
-    @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
-        let summary = try session.summary()
+    @Sendable private func show(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
+        let summary = try found.session.summary()
         var json = JSONWriter(reservingCapacity: 512)
         json.session(summary)
         return .response(.json(bytes: json.bytes))
     }
 
-    private func update(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func update(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        let session = found.session
         let patch = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
         if let labels = members["labels"] { try await session.updateLabels(labels) }
@@ -83,7 +83,7 @@ struct SessionEndpoints: Sendable {
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let own = try await caller.session(of: request)
+        let own = try await caller.session(of: request).session
         let session = try await session(toEnd: request, own)
         let mode = try session.summary().mode
         try await sessions.end(session)
@@ -102,11 +102,12 @@ struct SessionEndpoints: Sendable {
         {
             return other
         }
-        return try await caller.sessionInPath(of: request)
+        try caller.checkPath(of: request, names: own)
+        return own
     }
 
-    private func rotate(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func rotate(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        let session = found.session
         _ = try RequestBody.readMembers(request, known: [], isOptional: true)
         let response = UnitResponse(to: request) { (token: SessionToken) in
             request.carries(token)
@@ -119,7 +120,7 @@ struct SessionEndpoints: Sendable {
             return response
         }
         return try response.of(
-            await sessions.rotate(session, presenting: caller.presentedToken(of: request), once: response.once))
+            await sessions.rotate(session, presenting: found.token, once: response.once))
     }
 
     private func listOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -138,7 +139,7 @@ struct SessionEndpoints: Sendable {
     }
 
     private func user(of request: HTTPRequest) async throws -> (id: String, session: Session) {
-        let session = try await caller.session(of: request)
+        let session = try await caller.session(of: request).session
         guard let user = try session.summary().userID else { throw Problem(.noUser) }
         return (user, session)
     }

@@ -11,11 +11,10 @@ struct TransactionEndpoint: Sendable {
     static let maximumOperations = 100
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.post, "/v1/sessions/{session}/transactions", commit)
+        routes.on(.post, "/v1/sessions/{session}/transactions", handler: caller.inPath.task(commit))
     }
 
-    private func commit(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func commit(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let body = try RequestBody.readMembers(request, known: ["operations"])
         guard let list = body["operations"]?.elements, (1...Self.maximumOperations).contains(list.count) else {
             throw Problem(
@@ -46,7 +45,7 @@ struct TransactionEndpoint: Sendable {
                     json.endArray()
                 })
         }
-        return try response.of(await session.perform(operations, once: response.once))
+        return try response.of(await found.session.perform(operations, once: response.once))
     }
 
     /// Collects every mistake of every operation.

@@ -53,7 +53,7 @@ package final class Idempotency: Sendable {
     ///
     /// - Throws: `HTTPError` 409 `request_in_progress`, 422 `idempotency_key_reused`.
     func begin(
-        _ scope: IdempotencyScope, _ key: IdempotencyKey, _ fingerprint: ShortDigest
+        _ scope: IdempotencyScope, _ key: IdempotencyKey, _ fingerprint: ShortDigest, of caller: PresentedToken? = nil
     ) throws(HTTPError) -> KeyedRequest {
         let id = ShortDigest(Self.digest("concierge idempotency: where a response is", scope, key))
         let other = inProgress.withLock { requests -> ShortDigest? in
@@ -63,7 +63,7 @@ package final class Idempotency: Sendable {
         }
         if let other { throw other == fingerprint ? .requestInProgress : .idempotencyKeyReused }
         return KeyedRequest(
-            id: id, fingerprint: fingerprint,
+            id: id, fingerprint: fingerprint, token: caller,
             encryptionKey: Self.digest("concierge idempotency: what encrypts a response", scope, key), of: self)
     }
 

@@ -53,7 +53,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         to request: HTTPRequest, of owner: KeyOwner, _ next: @escaping HTTPHandler
     ) throws -> HTTPOutcome {
         let key = try IdempotencyKey(of: request)
-        let keyed = try idempotency.begin(owner.scope, key, try IdempotencyFingerprint.of(request))
+        let keyed = try idempotency.begin(owner.scope, key, try IdempotencyFingerprint.of(request), of: owner.token)
         switch owner.place {
         // Looked for after the key is ours: a copy that has just ended has left its response.
         case .session(let session):

@@ -14,10 +14,13 @@ package struct KeyOwner: Sendable {
 
     let scope: IdempotencyScope
     let place: Place
+    /// The token that has shown whose it is; `nil` for a caller without one.
+    let token: PresentedToken?
 
-    package init(_ scope: IdempotencyScope, _ place: Place) {
+    package init(_ scope: IdempotencyScope, _ place: Place, _ token: PresentedToken? = nil) {
         self.scope = scope
         self.place = place
+        self.token = token
     }
 
     /// A caller with the key of the admin listener, whose request is about that session, or none.

@@ -9,6 +9,8 @@ import Synchronization
 package final class KeyedRequest: Sendable {
     let id: ShortDigest
     let fingerprint: ShortDigest
+    /// The caller's, so that it is hashed once; `nil` for a caller without one.
+    fileprivate let token: PresentedToken?
     private let encryptionKey: SHA256Digest
     private let idempotency: Idempotency
 
@@ -24,10 +26,12 @@ package final class KeyedRequest: Sendable {
     private let state = Mutex(State())
 
     init(
-        id: ShortDigest, fingerprint: ShortDigest, encryptionKey: SHA256Digest, of idempotency: Idempotency
+        id: ShortDigest, fingerprint: ShortDigest, token: PresentedToken?, encryptionKey: SHA256Digest,
+        of idempotency: Idempotency
     ) {
         self.id = id
         self.fingerprint = fingerprint
+        self.token = token
         self.encryptionKey = encryptionKey
         self.idempotency = idempotency
     }
@@ -80,6 +84,9 @@ package final class KeyedRequest: Sendable {
 
 extension HTTPRequest {
     fileprivate var keyed: KeyedRequest? { attachment as? KeyedRequest }
+
+    /// The token that the owner of the request's idempotency key has shown.
+    var keyToken: PresentedToken? { keyed?.token }
 
     /// See ``KeyedRequest/mostLone``.
     var mostLone: Int { keyed?.mostLone ?? .max }

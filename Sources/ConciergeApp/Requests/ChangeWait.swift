@@ -27,14 +27,13 @@ struct ChangeWait: Sendable {
 
     /// Looks at once and after each commit of the session, until there is another version than the client knows.
     ///
-    /// - Parameter token: ends the wait when it is replaced: what changes from then on is not for this client.
-    func respond(
-        _ session: Session, token: TokenDigest?, _ look: () async throws -> Look
-    ) async throws -> HTTPResponse {
+    /// The wait ends when the caller's token is replaced: what changes from then on is not for this client.
+    func respond(_ found: FoundSession, _ look: () async throws -> Look) async throws -> HTTPResponse {
+        let session = found.session
         let now = session.now
         let watcher: SessionWatcher
         do {
-            watcher = try session.watch(token: token, from: address)
+            watcher = try session.watch(token: found.token?.digest, from: address)
         } catch is WatchError {
             // The server stops: a preference need not be applied.
             return try await look().response

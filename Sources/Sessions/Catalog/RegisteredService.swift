@@ -5,57 +5,45 @@ import Synchronization
 
 /// A service of the frozen catalogue, shared by all sessions.
 package final class RegisteredService: Sendable {
-    package let name: String
+    private let definition: ServiceDefinition
     let nameBytes: [UInt8]
-    package let kind: String
     /// Its index in the catalogue.
     package let index: UInt16
-    package let `default`: JSONDocument
     /// The default as it is sent.
     package let defaultBytes: [UInt8]
-    package let scope: ServiceScope
-    package let lifetime: Int64?
-    package let concurrency: ServiceConcurrency
-    package let isUserBound: Bool
-    /// Whether clients of the public listener can only read it.
-    package let isReadOnly: Bool
-    package let isOpenToFlows: Bool
-    package let completesFromDefault: Bool
-    private let presentation: ServicePresentation?
     package let schema: JSONSchema
     /// What flows are checked against.
     let entry: ServiceDirectory.Entry
     package let commands: [ServiceCommand]
     package let commandNames: [String]
-    let hooks: ServiceHooks
-    /// Why a document is no state of a service with behaviour; `nil` for one without.
-    let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
 
     /// Living instances in all sessions.
     private let liveCount = Atomic<Int>(0)
 
     init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema, commands: [ServiceCommand]) {
-        name = definition.name
+        self.definition = definition
         nameBytes = Array(definition.name.utf8)
-        kind = definition.kind
         self.index = index
-        self.default = definition.default
         defaultBytes = definition.default.serialized()
-        scope = definition.scope
-        lifetime = definition.lifetime
-        concurrency = definition.concurrency
-        isUserBound = definition.isUserBound
-        isReadOnly = definition.isReadOnly
-        isOpenToFlows = definition.isOpenToFlows
-        completesFromDefault = definition.completesFromDefault
-        presentation = definition.presentation
         self.schema = schema
         entry = definition.entry
         self.commands = commands
         commandNames = commands.map(\.name)
-        hooks = definition.hooks
-        misfit = definition.misfit
     }
+
+    package var name: String { definition.name }
+    package var kind: String { definition.kind }
+    package var `default`: JSONDocument { definition.default }
+    package var scope: ServiceScope { definition.scope }
+    package var lifetime: Int64? { definition.lifetime }
+    package var concurrency: ServiceConcurrency { definition.concurrency }
+    package var isUserBound: Bool { definition.isUserBound }
+    package var isReadOnly: Bool { definition.isReadOnly }
+    package var isOpenToFlows: Bool { definition.isOpenToFlows }
+    package var completesFromDefault: Bool { definition.completesFromDefault }
+    var isKeptOtherwise: Bool { definition.isKeptOtherwise }
+    var hooks: ServiceHooks { definition.hooks }
+    var misfit: (@Sendable (JSONDocument) -> InvalidInput?)? { definition.misfit }
 
     /// - Throws: ``SessionError/noCommand(service:command:nearest:)``.
     package func command(named name: String) throws(SessionError) -> ServiceCommand {
@@ -77,13 +65,10 @@ package final class RegisteredService: Sendable {
             }
     }
 
-    /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it.
-    var isKeptOtherwise: Bool { presentation != nil }
-
     /// The bytes to send for kept bytes.
     func shown(_ bytes: [UInt8], _ environment: SessionEnvironment) -> [UInt8] {
-        guard let presentation else { return bytes }
-        return presentation.show(bytes, environment.timestamp) ?? defaultBytes
+        guard isKeptOtherwise else { return bytes }
+        return CoordinatorService.summary(of: bytes, environment.timestamp) ?? defaultBytes
     }
 
     /// Whether an instance that was created then has expired.
@@ -98,5 +83,79 @@ package final class RegisteredService: Sendable {
     func countLive(_ difference: Int) {
         guard difference != 0 else { return }
         liveCount.wrappingAdd(difference, ordering: .relaxed)
+    }
+}
+
+/// Converts what a client sends to the bytes that are kept.
+extension RegisteredService {
+    /// The bytes of a stored document, to show or to change; nil when there is none.
+    ///
+    /// - Throws: ``SessionError/damaged(service:reason:)``.
+    func readable(_ document: ServiceDocument?) throws(SessionError) -> [UInt8]? {
+        guard let document else { return nil }
+        guard !document.isDamaged else { throw .damaged(service: name, reason: "The store cannot read it.") }
+        return document.bytes
+    }
+
+    /// The document of kept bytes; the default when there are none.
+    ///
+    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when a store has damaged them.
+    func document(parsing bytes: [UInt8]?) throws(SessionError) -> JSONDocument {
+        guard let bytes else { return self.default }
+        do {
+            return try JSONDocument(parsing: bytes)
+        } catch {
+            throw .serviceFailed(service: name, reason: "The stored state is not JSON: \(error)")
+        }
+    }
+
+    /// Checks a state and returns the bytes to keep.
+    ///
+    /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema,
+    ///   ``SessionError/tooLarge(service:limit:)``.
+    ///
+    /// - Parameter isEncoded: whether an object's state was encoded to it. Then it decodes, and lacks what is nil.
+    func bytes(of document: JSONDocument, limit: Int, isEncoded: Bool = false) throws(SessionError) -> [UInt8] {
+        let (state, violations) = isEncoded ? (document, schema.violations(in: document)) : fit(document)
+        guard violations.isEmpty else {
+            throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
+        }
+        return try bounded(state.serialized(), by: limit)
+    }
+
+    /// The same for a merge patch of the kept bytes, or of the default when there are none.
+    func bytes(merging patch: JSONDocument, into kept: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
+        if misfit == nil, let bytes = schema.merging(patch, into: kept ?? defaultBytes) {
+            return try bounded(bytes, by: limit)
+        }
+        // A result that fits has taken the fast path. This one completes the document or finds its violations.
+        return try bytes(of: try document(parsing: kept).merging(patch), limit: limit)
+    }
+
+    /// The document as a state of the service, completed where possible, and its remaining violations.
+    func fit(_ document: JSONDocument) -> (state: JSONDocument, violations: [JSONViolation]) {
+        // A document that fits lacks no required member.
+        if schema.accepts(document), misfit?(document) == nil { return (document, []) }
+        let state = completed(document) ?? document
+        let violations = schema.violations(in: state)
+        guard violations.isEmpty, let misfit = misfit?(state) else { return (state, violations) }
+        return (state, [JSONViolation(pointer: misfit.pointer, detail: misfit.detail)])
+    }
+
+    /// - Throws: ``SessionError/tooLarge(service:limit:)``.
+    func bounded(_ bytes: [UInt8], by limit: Int) throws(SessionError) -> [UInt8] {
+        guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }
+        return bytes
+    }
+
+    /// The document with the missing members of the default; `nil` when nothing is added.
+    func completed(_ document: JSONDocument) -> JSONDocument? {
+        guard completesFromDefault, let members = document.members, let defaults = self.default.members else {
+            return nil
+        }
+        // Not a merge patch of the default: it would remove members that are null.
+        let missing = defaults.filter { document[member: $0.name] == nil }
+        guard !missing.isEmpty else { return nil }
+        return JSONDocument(members: members + missing)
     }
 }

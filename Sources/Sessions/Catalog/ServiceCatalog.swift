@@ -1,5 +1,6 @@
 import Glibc
 import JSONDocument
+import Navigation
 import ServiceLocator
 
 /// Every service that a session can have, frozen at start.
@@ -20,10 +21,10 @@ package final class ServiceCatalog: Sendable {
     ///   - added: services in Swift that the program adds.
     /// - Throws: ``ServiceCatalogError`` with every problem.
     package init(
-        definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDeclaration] = [],
+        definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDefinition] = [],
         adding added: SwiftServices = SwiftServices()
     ) throws(ServiceCatalogError) {
-        let all = definitions + added.definitions + declarations.map(ServiceDefinition.init)
+        let all = definitions + added.definitions + declarations
         // A document keeps its service's index in 16 bits.
         precondition(all.count <= Int(UInt16.max), "a catalogue has at most 65,535 services")
         self.added = added
@@ -110,4 +111,23 @@ package final class ServiceCatalog: Sendable {
 package struct ServiceCatalogError: Error, CustomStringConvertible {
     package let problems: [String]
     package var description: String { problems.joined(separator: "\n") }
+}
+
+extension ServiceCatalog {
+    /// The services that flows are checked against. The coordinator is left out: a flow that read the journeys would
+    /// read itself.
+    package var directory: ServiceDirectory {
+        ServiceDirectory(services.filter { $0.name != CoordinatorService.name }.map(\.entry))
+    }
+}
+
+extension ServiceDefinition {
+    /// What flows are checked against.
+    package var entry: ServiceDirectory.Entry {
+        .init(
+            name: name, schema: schema, isReadOnly: !isOpenToFlows, isOwnable: isOwnable,
+            commands: commands.map {
+                .init(name: $0.name, input: $0.input, output: $0.output ?? false, waits: $0.waits)
+            })
+    }
 }

@@ -11,9 +11,9 @@ package struct ServiceDefinition: Sendable {
     /// The state of a new or cleared instance.
     package let `default`: JSONDocument
     /// Whether each session has an instance, or the process one for all.
-    let scope: ServiceScope
-    let lifetime: Int64?
-    let concurrency: ServiceConcurrency
+    var scope = ServiceScope.session
+    var lifetime: Int64?
+    var concurrency = ServiceConcurrency.lastWrite
     let isUserBound: Bool
     /// Whether clients of the public listener can only read it.
     package let isReadOnly: Bool
@@ -23,59 +23,32 @@ package struct ServiceDefinition: Sendable {
     /// client can write the members it knows, and null in a merge patch, which removes a member, puts it back to its
     /// default.
     package let completesFromDefault: Bool
-    /// How the state is sent; `nil` to send it as it is kept.
-    let presentation: ServicePresentation?
+    /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it, and its default
+    /// is kept and sent unchanged.
+    var isKeptOtherwise = false
     /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
     package let isOwnable: Bool
-    let commands: [CommandDeclaration]
-    let hooks: ServiceHooks
+    var commands: [CommandDeclaration] = []
+    var hooks = ServiceHooks()
     /// Why a document is no state of a service with behaviour; `nil` for one without.
-    let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
+    var misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
     /// What is wrong with it; the catalogue reports that.
-    let problems: [String]
+    var problems: [String] = []
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
+}
 
-    init(
-        name: String, kind: String, schema: JSONDocument, default: JSONDocument, scope: ServiceScope = .session,
-        lifetime: Int64? = nil,
-        concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool, isReadOnly: Bool, isOpenToFlows: Bool,
-        completesFromDefault: Bool, presentation: ServicePresentation? = nil, isOwnable: Bool,
-        commands: [CommandDeclaration] = [], hooks: ServiceHooks = ServiceHooks(),
-        misfit: (@Sendable (JSONDocument) -> InvalidInput?)? = nil,
-        problems: [String] = [],
-        register: @escaping @Sendable (inout ServiceRegistryBuilder) -> Void
-    ) {
-        self.name = name
-        self.kind = kind
-        self.schema = schema
-        self.default = `default`
-        self.scope = scope
-        self.lifetime = lifetime
-        self.concurrency = concurrency
-        self.isUserBound = isUserBound
-        self.isReadOnly = isReadOnly
-        self.isOpenToFlows = isOpenToFlows
-        self.completesFromDefault = completesFromDefault
-        self.presentation = presentation
-        self.isOwnable = isOwnable
-        self.commands = commands
-        self.hooks = hooks
-        self.misfit = misfit
-        self.problems = problems
-        self.register = register
-    }
-
+extension ServiceDefinition {
     /// A service that is its document.
     init(
         document name: String, kind: String, schema: JSONDocument, default: JSONDocument,
         scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
-        isUserBound: Bool = false, isReadOnly: Bool, isOpenToFlows: Bool, presentation: ServicePresentation? = nil,
+        isUserBound: Bool = false, isReadOnly: Bool, isOpenToFlows: Bool, isKeptOtherwise: Bool = false,
         isOwnable: Bool
     ) {
         self.init(
             name: name, kind: kind, schema: schema, default: `default`, scope: scope, lifetime: lifetime,
             concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly, isOpenToFlows: isOpenToFlows,
-            completesFromDefault: false, presentation: presentation, isOwnable: isOwnable,
+            completesFromDefault: false, isKeptOtherwise: isKeptOtherwise, isOwnable: isOwnable,
             register: { builder in
                 builder.register(DocumentService.key(name), needs: [UnitOfWork.key.erased]) { resolver in
                     try UnitOfWork.make(name, resolver) { state, _ in DocumentService(state: state) }
@@ -83,12 +56,96 @@ package struct ServiceDefinition: Sendable {
             })
     }
 
-    package init(_ declaration: ServiceDeclaration) {
+    /// A document service as the operator declares it, without code of its own.
+    ///
+    /// - Parameters:
+    ///   - schema: JSON Schema, draft 7.
+    ///   - scope: whether each session has an instance, or the process one for all, which the admin listener writes.
+    ///   - lifetime: of an instance, from its creation; then it counts as removed. In milliseconds; `nil` for no end.
+    ///   - isUserBound: whether signing out removes the instance.
+    ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it in
+    ///     any case.
+    package init(
+        declared name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
+        scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
+        isUserBound: Bool = false, isReadOnly: Bool = false
+    ) {
         self.init(
-            document: declaration.name, kind: "document", schema: declaration.schema, default: declaration.default,
-            scope: declaration.scope, lifetime: declaration.lifetime, concurrency: declaration.concurrency,
-            isUserBound: declaration.isUserBound,
-            isReadOnly: declaration.isReadOnly || declaration.scope == .process,
-            isOpenToFlows: declaration.scope == .session, isOwnable: declaration.scope == .session)
+            document: name, kind: "document", schema: schema, default: `default`, scope: scope, lifetime: lifetime,
+            concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly || scope == .process,
+            isOpenToFlows: scope == .session, isOwnable: scope == .session)
     }
+
+    /// A service with behaviour.
+    ///
+    /// - Parameter name: which of several services of the type; `nil` for ``SessionService/name``.
+    package init<Object: SessionService>(_ type: Object.Type, named name: String? = nil) {
+        self.init(type, named: name, isBuiltIn: false, completesFromDefault: true)
+    }
+
+    /// One whose schema says all about its state, so that a write need not decode it.
+    init<Object: SessionService>(
+        builtIn type: Object.Type, named name: String? = nil, completesFromDefault: Bool = false
+    ) {
+        self.init(type, named: name, isBuiltIn: true, completesFromDefault: completesFromDefault)
+    }
+
+    private init<Object: SessionService>(
+        _ type: Object.Type, named name: String?, isBuiltIn: Bool, completesFromDefault: Bool
+    ) {
+        let key = ServiceInstance<Object>.key(name)
+        let hooks = Object.hooks
+        let misfit: @Sendable (JSONDocument) -> InvalidInput? = { document in
+            do throws(InvalidInput) {
+                _ = try TypedJSON.decode(Object.State.self, document)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        var problems: [String] = []
+        if !RegisteredService.isName(key.name) {
+            problems.append(
+                "Service '\(key.name)': a name has 1 to 64 lower-case letters, digits and hyphens.")
+        }
+        var initial = JSONDocument.emptyObject
+        do {
+            initial = try TypedJSON.document(of: Object.initial)
+        } catch {
+            problems.append("The initial state of service '\(key.name)' cannot be encoded: \(error)")
+        }
+        self.init(
+            name: key.name, kind: Object.name, schema: Object.schema ?? initial.shape, default: initial,
+            isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly,
+            isOpenToFlows: !isBuiltIn || !Object.isReadOnly, completesFromDefault: completesFromDefault,
+            isOwnable: !isBuiltIn, commands: Object.commands.map(\.declaration), hooks: ServiceHooks(hooks),
+            misfit: isBuiltIn ? nil : misfit,
+            problems: problems,
+            register: { builder in
+                builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
+                    try UnitOfWork.make(key.name, resolver) { state, isNew in
+                        let instance = try ServiceInstance<Object>(state, resolver)
+                        if isNew { try hooks.created?(instance.object) }
+                        return instance
+                    }
+                }
+            })
+    }
+
+    /// The services of every installation. A new one is a file of its own and its name here.
+    package static let builtIn: [ServiceDefinition] = [
+        ServiceDefinition(builtIn: ProfileService.self, completesFromDefault: true),
+        ServiceDefinition(builtIn: ProfileService.self, named: "temporary-profile", completesFromDefault: true),
+        ServiceDefinition(builtIn: QuoteService.self),
+        ServiceDefinition(builtIn: UserService.self),
+        CoordinatorService.definition,
+    ]
+}
+
+/// Whether a write must say which state it replaces.
+package enum ServiceConcurrency: String, Sendable {
+    /// It need not: the last write stays.
+    case lastWrite = "last_write"
+    /// PUT and PATCH need a condition. Clearing and removing do not, because they depend on no earlier content.
+    case firstWrite = "first_write"
 }

@@ -16,7 +16,7 @@ extension JourneyWork {
 
     /// A journey that is over owns nothing any more: what is read as its service is the session's, but nothing can be
     /// written there by its name. For one whose version is gone it is not known who owns what.
-    fileprivate func checkOwners(of id: String, forWrite: Bool) throws(SessionError) {
+    func checkOwners(of id: String, forWrite: Bool) throws(SessionError) {
         guard let journey = kept[id]?.journey else { throw .noJourney(id) }
         switch journey.status {
         case .finished where forWrite: throw .journeyRefused(.finished(outcome: journey.outcome))
@@ -133,47 +133,5 @@ extension JourneyWork {
         guard let state, state.revision == pending.revision else { return ServiceETag(revision: state?.revision ?? 0) }
         let before = pending.base.document(of: self.coordinator.index).flatMap { try? KeptJourneys(reading: $0.bytes) }
         return ServiceETag(revision: before?[id]?.journey.owned(service.name, by: coordinator)?.revision ?? 0)
-    }
-}
-
-extension Session {
-    /// The state of a service as a journey's topmost coordinator sees it.
-    ///
-    /// - Throws: ``SessionError/noJourney(_:)``.
-    nonisolated(nonsending) package func document(
-        of service: RegisteredService, inJourney id: String
-    ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
-        let work = try await settledWork(on: id)
-        guard let owner = try work.owner(of: service, in: id) else { return try await createdDocument(of: service) }
-        let outcome = work.outcome(of: service, ownedBy: owner, in: id)
-        return (outcome.bytes, outcome.etag)
-    }
-
-    /// Every registered service as a journey's topmost coordinator sees it, with its owner: `session`, or the flow of
-    /// the coordinator. Creates none.
-    ///
-    /// - Throws: ``SessionError/noJourney(_:)``.
-    nonisolated(nonsending) package func services(
-        inJourney id: String
-    ) async throws -> [(status: ServiceStatus, owner: String)] {
-        let work = try await settledWork(on: id)
-        try work.checkOwners(of: id, forWrite: false)
-        guard let entry = work.kept[id] else { throw SessionError.noJourney(id) }
-        let owners = work.engine.owners(in: entry.journey)
-        let services = environment.catalog.services
-        return zip(services, try read(\.services)).map { service, status in
-            guard let owner = owners.level(of: service.name) else { return (status, "session") }
-            let state = work.owned(service, by: owner.coordinator, in: id)
-            let own = ServiceStatus(
-                service, etag: ServiceETag(revision: state?.revision ?? 0), createdAt: state?.createdAt,
-                updatedAt: state?.updatedAt, environment)
-            return (own, owner.flow)
-        }
-    }
-
-    /// The journeys, after what time and standing rules do to one of them.
-    nonisolated(nonsending) private func settledWork(on id: String) async throws -> JourneyWork {
-        _ = try await journey(id)
-        return try JourneyWork(on: try pendingState(), environment)
     }
 }

@@ -37,12 +37,7 @@ struct KeptJourneys: Sendable {
             entries.append(new)
             return new
         }
-        if entries.count == 1 {
-            // Nearly always; and the array belongs to what is remembered, too: it is not copied to be written.
-            entries = [entry]
-        } else {
-            entries[place] = entry
-        }
+        entries[place] = entry
         return entry
     }
 
@@ -168,5 +163,31 @@ extension KeptJourneys {
         guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
         formerStep = step
         try json.endObject()
+    }
+}
+
+/// A journey as it is kept. It is handed on as one object, for who copies a journey counts a dozen references.
+final class KeptJourney: Sendable {
+    let journey: Journey
+
+    init(_ journey: consuming Journey) {
+        self.journey = journey
+    }
+
+    func write(to json: inout JSONWriter) { journey.write(to: &json) }
+}
+
+/// The ids of journeys other than `main`: `jrn_` and 32 lower-case hexadecimal digits, 128 random bits.
+enum JourneyID {
+    static func make(_ random: some RandomSource) -> String {
+        let bits = SessionID(random: random)
+        return "jrn_" + Hexadecimal.text(bits.high) + Hexadecimal.text(bits.low)
+    }
+
+    /// Whether it is one that ``make(_:)`` makes, or that of the journey that every session can have.
+    static func isOne(_ id: String) -> Bool {
+        if id == JourneySettings.mainID { return true }
+        guard id.hasPrefix("jrn_"), id.utf8.count == 36 else { return false }
+        return id.utf8.dropFirst(4).allSatisfy { Hexadecimal.value(of: $0) != nil }
     }
 }

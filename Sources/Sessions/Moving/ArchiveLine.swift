@@ -51,3 +51,86 @@ package struct ArchiveProblem: Error, Sendable, Equatable {
         self.detail = detail
     }
 }
+
+/// The first line of an archive, which describes the others.
+struct ArchiveHeader {
+    static let format = "concierge-sessions"
+    /// Raised when a reader of the previous version could not understand the lines. That of an archive without
+    /// documents of the process is 1.
+    static let version = 2
+
+    /// Where the export began; `nil` for the first session.
+    let after: String?
+
+    /// - Parameters:
+    ///   - program: the program that writes it, for people.
+    ///   - sessions: about how many sessions there are.
+    ///   - hasProcess: whether documents of the process follow.
+    static func line(
+        program: String, at time: Timestamp, sessions: Int, services: [RegisteredService], hasProcess: Bool,
+        after: SessionCursor?
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("format", format)
+        json.member("version", hasProcess ? version : 1)
+        json.member("program", program)
+        json.member("at", time.description)
+        json.member("sessions", sessions)
+        json.array("services") { json in
+            for service in services {
+                json.beginObject()
+                json.member("name", service.name)
+                json.member("kind", service.kind)
+                json.endObject()
+            }
+        }
+        if let after { json.member("after", after.text) }
+        return ArchiveLine.seal(json)
+    }
+
+    /// - Throws: ``ArchiveProblem`` when the archive cannot be read.
+    init(_ document: JSONDocument) throws(ArchiveProblem) {
+        guard document[member: "format"]?.string == Self.format else {
+            throw ArchiveProblem(pointer: "/format", detail: "the first line must say \"\(Self.format)\"")
+        }
+        guard let version = document[member: "version"]?.int else {
+            throw ArchiveProblem(pointer: "/version", detail: "must be a number")
+        }
+        guard (1...Self.version).contains(version) else {
+            throw ArchiveProblem(
+                pointer: "/version", detail: "is \(version); this program reads versions 1 to \(Self.version)")
+        }
+        after = document[member: "after"]?.string
+    }
+}
+
+/// The last line of an archive. When it is missing or does not match, sessions are missing.
+struct ArchiveEnd {
+    let sessions: Int
+    /// The SHA-256 of all lines between the first and this one, including their line ends.
+    let digest: String
+    /// Places of the store that could not be read during the export. Their sessions are missing.
+    let skipped: Int
+
+    var line: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.object("end") { json in
+            json.member("sessions", sessions)
+            json.member("digest", digest)
+            if skipped > 0 { json.member("skipped", skipped) }
+        }
+        return ArchiveLine.seal(json)
+    }
+}
+
+extension ArchiveEnd {
+    /// `nil` for a line of another kind.
+    init?(_ document: JSONDocument) {
+        guard let end = document[member: "end"] else { return nil }
+        sessions = end[member: "sessions"]?.int ?? -1
+        digest = end[member: "digest"]?.string ?? ""
+        skipped = end[member: "skipped"]?.int ?? 0
+    }
+}

@@ -17,10 +17,8 @@ struct ArchivedProcess: Sendable {
         }
         var json = JSONWriter()
         json.beginObject()
-        json.name("scope")
-        json.string(ServiceScope.process.rawValue)
-        json.name("revision")
-        json.uint(record.revision)
+        json.member("scope", ServiceScope.process.rawValue)
+        json.member("revision", record.revision)
         json.services(of: record, environment)
         return ArchiveLine.seal(json)
     }
@@ -42,27 +40,5 @@ struct ArchivedProcess: Sendable {
         services = ArchivedSession.services(&line, of: .process, revision: revision, environment)
         let problems = line.finish()
         guard problems.isEmpty else { throw ArchivedSession.Refusal(problems: problems) }
-    }
-}
-
-extension Sessions {
-    /// Imports the documents of the process, all or none.
-    ///
-    /// - Parameter isTrial: whether to find out the result and change nothing.
-    nonisolated(nonsending) func receive(
-        _ archived: ArchivedProcess, _ conflict: SessionImport.Conflict, isTrial: Bool
-    ) async throws -> ImportReport.Process {
-        let session = try await processDocuments()
-        return try await session.transact { pending in
-            let areNew = pending.documents.isEmpty
-            guard areNew || conflict == .replace else { return .skipped }
-            if !isTrial {
-                pending.removeAll()
-                for document in archived.services {
-                    pending.write(pending.catalog.services[Int(document.service)], document.bytes)
-                }
-            }
-            return areNew ? .imported : .replaced
-        }
     }
 }

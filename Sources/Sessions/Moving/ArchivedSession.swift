@@ -196,3 +196,71 @@ package struct ArchivedSession: Sendable {
         }
     }
 }
+
+extension ArchivedSession {
+    /// A session as a line of an archive.
+    ///
+    /// Documents are strings in the line, not parts of it: so their bytes are preserved, and they may be nested as deep
+    /// as a document can be.
+    static func line(_ stored: StoredSession, _ environment: SessionEnvironment) -> [UInt8] {
+        let record = stored.record
+        let details = record.details
+        var json = JSONWriter(reservingCapacity: 512 + record.services.reduce(0) { $0 + 200 + $1.bytes.count * 5 / 4 })
+        func time(_ name: StaticString, _ steady: Int64) {
+            json.name(name)
+            json.string(environment.timestamp(steady).description)
+        }
+        json.beginObject()
+        json.member("session", record.id.description)
+        json.member("cursor", SessionCursor(id: record.id).text)
+        json.member("token", Hexadecimal.text(record.token.bytes))
+        json.member("mode", details.mode.rawValue)
+        time("created_at", record.createdAt)
+        time("used_at", stored.lastUsedAt)
+        time("expires_at", record.expiresAt)
+        json.member("revision", record.revision)
+        if details.revisionFloor > 0 { json.member("revision_floor", details.revisionFloor) }
+        if let userID = details.userID { json.member("user_id", userID) }
+        if !details.labels.isEmpty {
+            json.object("labels") { json in
+                for label in details.labels.items { json.member(label.name, label.value) }
+            }
+        }
+        if !details.retiredTokens.isEmpty {
+            json.name("retired_tokens")
+            json.beginArray()
+            for token in details.retiredTokens {
+                json.beginObject()
+                json.member("token", Hexadecimal.text(token.digest.bytes))
+                time("given_at", token.givenAt)
+                time("retired_at", token.retiredAt)
+                time("grace_ends_at", token.graceEndsAt)
+                json.endObject()
+            }
+            json.endArray()
+        }
+        json.services(of: record, environment)
+        return ArchiveLine.seal(json)
+    }
+}
+
+extension JSONWriter {
+    /// The written services of a session, or of the process.
+    mutating func services(of record: SessionRecord, _ environment: SessionEnvironment) {
+        array("services") { json in
+            // The end of the archive counts those that are left out.
+            for document in record.services where !document.isDamaged {
+                let service = environment.catalog.services[Int(document.service)]
+                guard service.scope == record.scope else { continue }
+                json.beginObject()
+                json.member("name", service.name)
+                json.member("birth", document.birth)
+                json.member("revision", document.revision)
+                json.member("created_at", environment.timestamp(document.createdAt).description)
+                json.member("updated_at", environment.timestamp(document.updatedAt).description)
+                json.member("document", String(decoding: document.bytes, as: UTF8.self))
+                json.endObject()
+            }
+        }
+    }
+}

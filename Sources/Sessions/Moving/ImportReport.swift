@@ -92,28 +92,19 @@ package struct ImportReport: Sendable, Equatable {
             json.int(number)
         }
         if let process {
-            json.name("process")
-            json.string(process.rawValue)
+            json.member("process", process.rawValue)
         }
-        json.name("errors")
-        json.beginArray()
-        for error in errors {
-            json.beginObject()
-            json.name("line")
-            json.int(error.line)
-            if let id = error.id {
-                json.name("id")
-                json.string(id.description)
+        json.array("errors") { json in
+            for error in errors {
+                json.beginObject()
+                json.member("line", error.line)
+                if let id = error.id { json.member("id", id.description) }
+                json.member("pointer", error.problem.pointer)
+                json.member("detail", error.problem.detail)
+                json.endObject()
             }
-            json.name("pointer")
-            json.string(error.problem.pointer)
-            json.name("detail")
-            json.string(error.problem.detail)
-            json.endObject()
         }
-        json.endArray()
-        json.name("more_errors")
-        json.int(moreErrors)
+        json.member("more_errors", moreErrors)
         json.name("complete")
         json.bool(isComplete)
         json.name("last")

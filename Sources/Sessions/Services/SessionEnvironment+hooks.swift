@@ -1,3 +1,4 @@
+import Glibc
 import Navigation
 import Synchronization
 
@@ -140,27 +141,6 @@ extension SessionEnvironment {
     }
 }
 
-extension Session {
-    /// The same as ``document(of:)`` for callers that can wait: of a service that has a hook for the first use, what
-    /// that has made.
-    nonisolated(nonsending) package func createdDocument(
-        of service: RegisteredService
-    ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
-        while isFirstUse(of: service) {
-            try await transact { [environment] pending in
-                if !pending.isLive(service) { try environment.create(service, on: &pending) }
-            }
-        }
-        return try document(of: service)
-    }
-
-    /// Whether reading the service has to run its hook first: see ``createdDocument(of:)``.
-    package func isFirstUse(of service: RegisteredService) -> Bool {
-        guard service.hooks.create != nil else { return false }
-        return (try? pendingState())?.isLive(service) == false
-    }
-}
-
 extension JourneyWork {
     /// What hooks make may lead the journey on, where others are made.
     private static let mostCreations = 100
@@ -210,5 +190,23 @@ extension FlowCatalog {
         return services.services.filter { service in
             service.hooks.create != nil && names.contains { $0.contains(service.name) }
         }
+    }
+}
+
+/// What the code of a service has done that the log should say.
+package enum ServiceNote: Sendable {
+    /// It took long: other sessions of the same worker waited for it. CPU time of the thread.
+    case slow(service: String, command: String, Duration)
+    /// A hook has failed that stops nothing.
+    case failed(service: String, hook: String, reason: String)
+
+    /// Longer than any command or hook should take in the session's turn.
+    static let limit = Duration.milliseconds(100)
+
+    /// The CPU time of this thread.
+    static var clock: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 }

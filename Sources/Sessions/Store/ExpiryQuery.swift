@@ -17,16 +17,6 @@ package struct ExpiryQuery: Sendable {
     /// It is quick, and any thread may call it.
     package var onOverdue: (@Sendable (SessionID) -> Void)?
 
-    package init(
-        now: Int64, idleTimeout: Int64, retention: Int64, limit: Int, isInUse: @escaping @Sendable (SessionID) -> Bool
-    ) {
-        self.now = now
-        self.idleTimeout = idleTimeout
-        self.retention = retention
-        self.limit = limit
-        self.isInUse = isInUse
-    }
-
     /// Nil when the session must stay. One of another lifetime counts as used.
     package func candidate(
         _ id: SessionID, revision: Int64, lastUsedAt: Int64, expiresAt: Int64, hasUser: Bool
@@ -56,5 +46,39 @@ package struct ExpiredSessions: Sendable {
         self.count = count
         self.looked = looked
         self.candidates = candidates
+    }
+}
+
+/// Which sessions end for new ones when there are as many as may be: first those that were never used, then those
+/// without a user that nobody has used for minutes.
+package struct Shedding: Sendable {
+    /// Steady time, in milliseconds.
+    package let now: Int64
+
+    /// Time for an honest client to use its session for the first time.
+    package static let unusedAge: Int64 = 5_000
+    /// Time for a person to go on with what they have begun.
+    package static let idleAge: Int64 = 5 * 60_000
+
+    /// A session that may end.
+    package struct Candidate: Sendable, Hashable, Comparable {
+        package let id: SessionID
+        let isUsed: Bool
+        let lastUsedAt: Int64
+
+        /// Whether the left one ends first.
+        package static func < (left: Candidate, right: Candidate) -> Bool {
+            if left.isUsed != right.isUsed { return right.isUsed }
+            return (left.lastUsedAt, left.id) < (right.lastUsedAt, right.id)
+        }
+    }
+
+    /// - Parameters:
+    ///   - lastUsedAt: when it was created, if it was never used.
+    ///   - isUsed: whether it was used or written since its creation.
+    /// - Returns: nil when the session must stay.
+    package func candidate(_ id: SessionID, lastUsedAt: Int64, isUsed: Bool, hasUser: Bool) -> Candidate? {
+        guard !hasUser, lastUsedAt + (isUsed ? Self.idleAge : Self.unusedAge) <= now else { return nil }
+        return Candidate(id: id, isUsed: isUsed, lastUsedAt: lastUsedAt)
     }
 }

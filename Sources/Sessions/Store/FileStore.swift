@@ -25,12 +25,6 @@ package struct RestoredTasks: Sendable {
     package let session: SessionID
     package let revision: UInt64
     package let tasks: [StoredTask]
-
-    package init(session: SessionID, revision: UInt64, tasks: [StoredTask]) {
-        self.session = session
-        self.revision = revision
-        self.tasks = tasks
-    }
 }
 
 /// The result of returning unused space, in the store's pages.

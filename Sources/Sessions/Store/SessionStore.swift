@@ -88,7 +88,8 @@ package protocol SessionStore: AnyObject, Sendable {
     ///   ``StoreError/gone`` when there is none to replace.
     func receive(_ arrival: SessionArrival) async throws(StoreError)
 
-    /// Records when sessions were last used. Never moves a time backwards; skips sessions that do not exist.
+    /// Records when sessions were last used. Never moves a time backwards; skips sessions that do not exist or are
+    /// damaged.
     func touch(_ uses: [SessionUse]) async throws(StoreError)
 
     /// Ends a session for good: no commit in progress can bring it back. Returns whether it existed.
@@ -187,86 +188,27 @@ extension SessionStore {
     }
 }
 
-/// A session as a store keeps it.
-package struct StoredSession: Sendable {
-    package let record: SessionRecord
-    /// Not a part of the record: it moves without a commit.
-    package let lastUsedAt: Int64
-
-    package init(record: SessionRecord, lastUsedAt: Int64) {
-        self.record = record
-        self.lastUsedAt = lastUsedAt
-    }
-
-    package var standing: SessionStanding { SessionStanding(revision: record.revision, lastUsedAt: lastUsedAt) }
-
-    /// See ``SessionRecord/raisingRevisionFloor(to:)``.
-    package func raisingRevisionFloor(to floor: UInt64) -> StoredSession {
-        StoredSession(record: record.raisingRevisionFloor(to: floor), lastUsedAt: lastUsedAt)
-    }
-}
-
-/// What another process may have changed in a session. See ``SessionStore/standing(of:)``.
-package struct SessionStanding: Sendable, Equatable {
-    package let revision: UInt64
-    package let lastUsedAt: Int64
-
-    package init(revision: UInt64, lastUsedAt: Int64) {
-        self.revision = revision
-        self.lastUsedAt = lastUsedAt
-    }
-}
-
-/// A step of a session from one revision to the next.
-package struct SessionCommit: Sendable {
-    package let record: SessionRecord
-    /// The revision that the record was made from.
-    package let replacedRevision: UInt64
-    /// The services whose documents are new, changed or removed in the record. A store need not look at the others.
-    package let changedServices: [UInt16]
-    /// Whether the rest of the record is unchanged, except the revision. Then a store need not look at it.
-    package let changesServicesOnly: Bool
-    /// Versions of flows that journeys of the session run and that the store may not know.
-    package var newFlows: [UsedFlow] = []
-    /// Tasks of the session that begin or end with this commit.
-    package var tasks: [TaskChange] = []
-    /// The response that the session keeps from this commit on.
-    package var replays: ReplayChange?
-    /// By how many bytes the record is larger than the one that it was made from (``SessionRecord/writtenBytes``).
-    package var growth = 0
-    /// When the session was last used. The store records it as ``SessionStore/touch(_:)`` does, so that a written
-    /// session needs no other write for its uses.
-    package var usedAt = Int64.min
-
-    package init(
-        record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16], changesServicesOnly: Bool = false,
-        tasks: [TaskChange] = [], replays: ReplayChange? = nil, growth: Int = 0
-    ) {
-        self.record = record
-        self.replacedRevision = replacedRevision
-        self.changedServices = changedServices
-        self.changesServicesOnly = changesServicesOnly
-        self.tasks = tasks
-        self.replays = replays
-        self.growth = growth
-    }
-}
-
-/// A session and when it was used.
-package struct SessionUse: Sendable {
-    package let id: SessionID
-    package let usedAt: Int64
-
-    package init(id: SessionID, usedAt: Int64) {
-        self.id = id
-        self.usedAt = usedAt
-    }
-}
-
 /// A store that has nothing to wait for.
 package protocol PromptStore: SessionStore {
     /// Does what ``SessionStore/commit(_:then:)`` does.
     ///
     /// - Returns: nil when it is committed.
     func commit(_ commit: SessionCommit) -> StoreError?
+}
+
+/// Why a store operation failed. The texts are for the log.
+package enum StoreError: Error, Sendable {
+    /// Another caller committed first.
+    case conflict
+    /// The same, and the session as the other caller has left it, which the store had at hand: nil when it cannot be
+    /// read. Reading it takes time.
+    case overtaken(@Sendable () -> StoredSession?)
+    /// The session ended, or never existed.
+    case gone
+    /// The store cannot be reached or read, or does not respond in time.
+    case unavailable(String)
+    /// What is stored is damaged. It is neither shown nor changed, and it does not count as missing.
+    case damaged(String)
+    /// There is no space to write. Reading continues to work.
+    case full(String)
 }

@@ -1,3 +1,4 @@
+import JSONDocument
 import Navigation
 
 /// A task as a store keeps it: where it stands. What is to be done is in the journey, which the session's record has.
@@ -104,13 +105,6 @@ package struct TaskClaim: Sendable {
     package let now: Int64
     /// When the lease ends.
     package let end: Int64
-
-    package init(name: String, limit: Int, now: Int64, end: Int64) {
-        self.name = name
-        self.limit = limit
-        self.now = now
-        self.end = end
-    }
 }
 
 /// What a store has handed out.
@@ -128,20 +122,12 @@ package struct TaskClaims: Sendable {
 /// A part of the list of tasks, in the order of ids.
 package struct TaskQuery: Sendable {
     /// Nil for all names.
-    package let name: String?
-    package let status: TaskStatus?
+    package var name: String?
+    package var status: TaskStatus?
     package let now: Int64
     /// Only those after it.
-    package let after: TaskID?
+    package var after: TaskID?
     package let limit: Int
-
-    package init(name: String? = nil, status: TaskStatus? = nil, now: Int64, after: TaskID? = nil, limit: Int) {
-        self.name = name
-        self.status = status
-        self.now = now
-        self.after = after
-        self.limit = limit
-    }
 
     package func fits(_ task: StoredTask) -> Bool {
         (name.map { task.name.isExactly($0) } ?? true) && (status.map { $0 == task.status(at: now) } ?? true)
@@ -158,4 +144,36 @@ package enum TaskStatus: String, Sendable, CaseIterable {
 
 extension StoredTask {
     package func status(at now: Int64) -> TaskStatus { isClaimed && due > now ? .claimed : .waiting }
+}
+
+/// A task, and what is to be done.
+package struct ClaimedTask: Sendable {
+    package let task: StoredTask
+    package let input: JSONDocument
+    package let userID: String?
+    package let flow: String
+    package let version: Int
+    /// The journey's step.
+    package let step: UInt64
+}
+
+/// Why nothing was done with a task, apart from what its flow has to say: that is a `JourneyRefusal`.
+package enum TaskError: Error, Sendable, Equatable {
+    /// No task has that id.
+    case notFound
+    /// It has ended: by a result, by its time, or because the journey has left it.
+    case over
+    /// The caller has no lease: no attempt is in progress, or a later one is.
+    case notClaimed
+}
+
+extension TaskError: CustomStringConvertible {
+    /// Safe to show to a client.
+    package var description: String {
+        switch self {
+        case .notFound: "There is no such task."
+        case .over: "The task is over. Nothing was changed."
+        case .notClaimed: "This worker holds no lease on the task. Claim it first."
+        }
+    }
 }

@@ -49,3 +49,161 @@ package enum ServiceCaller: Sendable {
     /// A trusted back end, on the documents of the process.
     case process
 }
+
+extension PendingState {
+    /// Does one operation on the copy.
+    ///
+    /// Conditions are checked against the state before the unit of work, which is the only one that the client of a
+    /// transaction can know.
+    mutating func perform(
+        _ operation: ServiceOperation, by caller: ServiceCaller, limit: Int
+    ) throws(SessionError) {
+        let service = operation.service
+        try check(operation, by: caller)
+        switch operation.action {
+        case .put(let document):
+            write(service, try service.bytes(of: document, limit: limit))
+        case .mergePatch(let patch):
+            // Without a tree, if possible.
+            let kept = try service.readable(document(of: service))
+            write(service, try service.bytes(merging: patch, into: kept, limit: limit))
+        case .jsonPatch:
+            var tree: JSONDocument?
+            try change(&tree, by: operation, of: caller, limit: limit)
+            if let tree { write(service, try service.bytes(of: tree, limit: limit)) }
+        case .clear: clear(service)
+        case .remove: remove(service)
+        // Needs a locator: see ``Session/call(_:_:of:by:on:_:)``.
+        case .call: break
+        }
+    }
+
+    /// Changes the state of a service by a write. It still has to be checked and written.
+    ///
+    /// - Parameter tree: the result of earlier writes of the unit of work; `nil` when there was none.
+    mutating func change(
+        _ tree: inout JSONDocument?, by operation: ServiceOperation, of caller: ServiceCaller, limit: Int
+    ) throws(SessionError) {
+        let service = operation.service
+        try check(operation, by: caller)
+        create(service)
+        if tree == nil, !operation.action.replaces {
+            tree = try service.document(parsing: service.readable(document(of: service)))
+        }
+        try service.change(&tree, by: operation.action, limit: limit, steps: &patchSteps)
+    }
+
+    func outcome(of service: RegisteredService) -> ServiceOperation.Outcome {
+        let document = document(of: service)
+        return .init(
+            service: service, etag: document.map { ServiceETag(revision: $0.revision) } ?? .unwritten,
+            // A service whose documents are kept elsewhere can only be cleared and removed.
+            bytes: service.isKeptOtherwise ? service.defaultBytes : document?.bytes ?? service.defaultBytes)
+    }
+
+    func check(_ operation: ServiceOperation, by caller: ServiceCaller) throws(SessionError) {
+        try operation.check(by: caller) {
+            let service = operation.service
+            guard let document = base.document(of: service.index),
+                !service.isOver(createdAt: document.createdAt, now: now)
+            else { return .unwritten }
+            return ServiceETag(revision: document.revision)
+        }
+    }
+}
+
+extension RegisteredService {
+    /// Does an action to a service's state, which is still to be checked.
+    ///
+    /// - Parameters:
+    ///   - state: is needed for all but `put`. What no other document shares is changed in place.
+    ///   - steps: see ``JSONDocument/apply(_:maximumSize:steps:)``.
+    func change(
+        _ state: inout JSONDocument?, by action: ServiceOperation.Action, limit: Int, steps: inout Int
+    ) throws(SessionError) {
+        switch action {
+        case .put(let document): state = document
+        case .mergePatch(let patch): state?.merge(patch)
+        case .jsonPatch(let patch):
+            guard var current = state.take() else { return }
+            try self.patch(&current, patch, limit, &steps)
+            state = current
+        case .clear, .remove, .call: break
+        }
+    }
+
+    /// No form changes so many places at once, and a merge patch changes as many as it likes.
+    static let maximumPatchOperations = 1_000
+
+    fileprivate func patch(
+        _ state: inout JSONDocument, _ patch: JSONDocument, _ limit: Int, _ steps: inout Int
+    ) throws(SessionError) {
+        guard patch.kind != .array || patch.count <= Self.maximumPatchOperations else {
+            throw .malformedPatch(
+                InvalidInput(
+                    pointer: "/\(Self.maximumPatchOperations)",
+                    detail: "A JSON Patch has at most \(Self.maximumPatchOperations) operations."))
+        }
+        do {
+            try state.apply(patch, maximumSize: limit, steps: &steps)
+        } catch {
+            let input = InvalidInput(pointer: error.operation.map { "/\($0)" } ?? "", detail: error.description)
+            switch error.kind {
+            case .malformed, .tooDeep: throw .malformedPatch(input)
+            case .conflict: throw .patchConflict(input)
+            case .tooLarge: throw .tooLarge(service: name, limit: limit)
+            }
+        }
+    }
+
+    /// Whether the caller may write its state.
+    package func isWritable(by caller: ServiceCaller) -> Bool {
+        switch scope {
+        case .process: caller == .process
+        case .session: caller == .admin ? !isKeptOtherwise : !isReadOnly
+        }
+    }
+
+    /// Whether the caller may reset it to its default or remove it.
+    package func isRemovable(by caller: ServiceCaller) -> Bool {
+        scope == .process ? caller == .process : caller == .admin || !isReadOnly
+    }
+}
+
+extension ServiceOperation {
+    /// Whether that caller may do it on the state as it was before the unit of work.
+    ///
+    /// - Parameter before: the entity tag then; asked for only where that matters.
+    func check(by caller: ServiceCaller, before: () -> ServiceETag) throws(SessionError) {
+        guard isAllowed(to: caller) else { throw .readOnly(service: service.name) }
+        if condition.isEmpty {
+            guard service.concurrency == .firstWrite, action.isWrite else { return }
+            throw .preconditionRequired(service: service.name)
+        }
+        let current = before()
+        guard condition.holds(for: current) else {
+            throw .preconditionFailed(service: service.name, current: current)
+        }
+    }
+
+    fileprivate func isAllowed(to caller: ServiceCaller) -> Bool {
+        switch action {
+        case .put, .mergePatch, .jsonPatch: service.isWritable(by: caller)
+        case .clear, .remove: service.isRemovable(by: caller)
+        case .call: true
+        }
+    }
+}
+
+extension ServiceOperation.Action {
+    /// Whether the state before does not matter.
+    var replaces: Bool { if case .put = self { true } else { false } }
+
+    /// Whether it writes a state that the caller gives.
+    var isWrite: Bool {
+        switch self {
+        case .put, .mergePatch, .jsonPatch: true
+        case .clear, .remove, .call: false
+        }
+    }
+}

@@ -141,3 +141,101 @@ package final class UnitOfWork: ServiceObserver {
         }
     }
 }
+
+/// The document of one service during a unit of work. Nothing is visible outside before the commit.
+package final class ServiceState: Sendable {
+    package let service: RegisteredService
+    /// Guards all.
+    private let content: Mutex<Content>
+
+    private struct Content: Sendable {
+        var document: JSONDocument
+        var change = Change.none
+        /// Whose state it is; `nil` for a service without behaviour. It refers back until the locator removes it, which
+        /// it does at the latest when it is deallocated.
+        var object: (any StateObject)?
+    }
+
+    /// The last change of the state in the unit of work.
+    enum Change: Sendable {
+        case none, written, cleared, removed
+    }
+
+    init(of service: RegisteredService, document: JSONDocument) {
+        self.service = service
+        content = Mutex(Content(document: document))
+    }
+
+    /// The whole document. It is checked against the service's schema when the unit of work ends.
+    package var document: JSONDocument {
+        get { content.withLock { $0.document } }
+        set { content.withLock { ($0.document, $0.change) = (newValue, .written) } }
+    }
+
+    /// Resets the state to the default.
+    package func clear() {
+        content.withLock { ($0.document, $0.change) = (service.default, .cleared) }
+    }
+
+    /// The locator removed the instance.
+    func remove() {
+        content.withLock { ($0.change, $0.object) = (.removed, nil) }
+    }
+
+    /// Whether the instance was cleared or removed.
+    var isRenewed: Bool { content.withLock { $0.change == .cleared || $0.change == .removed } }
+
+    /// Whether the locator has removed the instance.
+    var isRemoved: Bool { content.withLock { $0.change == .removed } }
+
+    /// From now on the state is what the object has.
+    func follow(_ object: any StateObject) { content.withLock { $0.object = object } }
+
+    /// The document and its last change, once no code uses the service any more.
+    func outcome() throws(SessionError) -> (document: JSONDocument, change: Change) {
+        let (before, object) = content.withLock { ($0.document, $0.object) }
+        do {
+            if let changed = try object?.change(from: before) { document = changed }
+        } catch {
+            throw SessionError(thrown: error, by: service.name)
+        }
+        return content.withLock { ($0.document, $0.change) }
+    }
+}
+
+extension SessionEnvironment {
+    /// A part of a unit of work on typed services: they are resolved from the locator and changed as plain objects.
+    ///
+    /// When `body` returns, everything that changed is checked against its schema and becomes a part of the pending
+    /// state. When it throws, nothing does. The locator and its instances have no effect afterwards.
+    ///
+    /// - Parameters:
+    ///   - journey: the locator is that of the journey's topmost coordinator: it holds what the coordinator owns, and
+    ///     its parent is that of the coordinator above, at last the session's. Nil for the session's.
+    /// - Throws: ``SessionError``, and what `body` throws.
+    func withLocator<Result>(
+        on pending: inout PendingState, inJourney journey: String? = nil, _ body: (ServiceLocator) throws -> Result
+    ) throws -> Result {
+        let work = UnitOfWork(start: pending, processDocuments.now, catalog: catalog)
+        var locator = work.locator(parent: process)
+        var owned: [(work: UnitOfWork, coordinator: Int)] = []
+        if let journey {
+            let journeys = try JourneyWork(on: pending, self)
+            for level in try journeys.levels(in: journey).reversed() {
+                let own = journeys.unit(of: level, in: journey)
+                locator = own.locator(parent: locator, owning: Set(level.names))
+                owned.append((own, level.coordinator))
+            }
+        }
+        // A locator that goes takes its instances with it, which is to remove them: it has to stay till the end.
+        return try withExtendedLifetime(locator) {
+            let result = try body(locator)
+            try work.finish(into: &pending, limit: settings.maxDocumentSize)
+            guard let journey, !owned.isEmpty else { return result }
+            var journeys = try JourneyWork(on: pending, self)
+            for own in owned { try own.work.finish(into: &journeys, of: own.coordinator, in: journey) }
+            pending = journeys.pending
+            return result
+        }
+    }
+}

@@ -461,7 +461,7 @@ struct OpenAPITests {
         of listener: APIListener, services: [ServiceFile] = [], adding added: SwiftServices = SwiftServices(),
         flows: [String] = []
     ) throws -> JSONDocument {
-        let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init), adding: added)
+        let catalog = try ServiceCatalog(declarations: services.map(ServiceDefinition.init), adding: added)
         let flows = try flowCatalog(flows, services: services)
         return try JSONDocument(
             parsing: OpenAPIDocument(listener: listener, services: catalog.services, flows: flows).bytes)

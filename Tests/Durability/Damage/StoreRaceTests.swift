@@ -1,7 +1,8 @@
 import SQLiteStorage
-import Sessions
 import Support
 import Testing
+
+@testable import Sessions
 
 /// In the program the writers of a session take turns, so these conflicts are shown on the store itself.
 @Suite("Conflicting commits in the store")

@@ -2,9 +2,10 @@ import CSQLite
 import Glibc
 import SQLiteStorage
 import SeededRandomness
-import Sessions
 import Support
 import Testing
+
+@testable import Sessions
 
 /// The bytes of a database and of its log, and the sessions that they must show.
 struct StoredFiles: Sendable {

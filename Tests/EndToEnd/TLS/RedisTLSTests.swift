@@ -2,9 +2,10 @@ import Glibc
 import HTTPTestClient
 import RedisStorage
 import RedisTestServer
-import Sessions
 import Support
 import Testing
+
+@testable import Sessions
 
 /// Stores with a `redis-server` that speaks TLS, and the certificates of `withCertificates`.
 @Suite("TLS to Redis")

@@ -102,7 +102,7 @@ struct CoordinatorServiceTests {
         let id = try await session.startJourney(flow: "wizard").view.id
         try await session.removeAllServices(by: .admin)
         await #expect(throws: JourneyError.notFound(id)) { try await session.journey(id) }
-        #expect(try session.view().services.allSatisfy { !$0.isLive })
+        #expect(try session.services().allSatisfy { !$0.isLive })
         _ = try await session.journey("main")
         try await session.removeAllServices(by: .admin)
         #expect(try await session.journey("main").view.step == 2)

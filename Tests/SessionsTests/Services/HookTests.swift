@@ -174,7 +174,7 @@ struct HookTests {
         await #expect(throws: SessionError.refused(refusal)) { try await session.call(call("note", "x")) }
         await #expect(performing: { _ = try await session.startJourney(flow: "tour") }, throws: failed)
         #expect(try session.summary().revision == 1)
-        #expect(try session.view().services.allSatisfy { !$0.isLive })
+        #expect(try session.services().allSatisfy { !$0.isLive })
         // What a command makes of such an error does not keep what the hook has done.
         try await session.update { locator in
             #expect(throws: (any Error).self) { try locator.resolve(Visit.self) }

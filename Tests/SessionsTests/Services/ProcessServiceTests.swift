@@ -47,8 +47,8 @@ struct ProcessServiceTests {
     ) throws -> Sessions {
         var services = SwiftServices()
         services.add(Guest.self)
-        let menu = ServiceDeclaration(
-            name: "menu", schema: ["type": "object", "properties": ["soup": ["type": "string"]]],
+        let menu = ServiceDefinition(
+            declared: "menu", schema: ["type": "object", "properties": ["soup": ["type": "string"]]],
             default: ["soup": "leek"], scope: scope)
         let catalog = try ServiceCatalog(declarations: [menu], adding: services)
         let flow = """
@@ -114,7 +114,7 @@ struct ProcessServiceTests {
         let after = try sessions(store)
         let same = try await after.authenticate(PresentedToken(token.text))
         #expect(try soup(same, after) == "leek")
-        #expect(try same.read(\.services).first { $0.name == "menu" }?.etag == .unwritten)
+        #expect(try same.services().first { $0.name == "menu" }?.etag == .unwritten)
         _ = try await serve("onion", in: after)
         #expect(try soup(same, after) == "onion")
         #expect(try await call("order", in: same, of: after) == "onion")

@@ -15,13 +15,13 @@ struct SessionsFixture {
     let notes = ServiceNotes()
 
     static let declarations = [
-        ServiceDeclaration(
-            name: "counter",
+        ServiceDefinition(
+            declared: "counter",
             schema: ["type": "object", "required": ["count"], "properties": ["count": ["type": "integer"]]],
             default: ["count": 0]),
-        ServiceDeclaration(name: "cart", default: ["items": []], lifetime: 60_000),
-        ServiceDeclaration(name: "notes", concurrency: .firstWrite),
-        ServiceDeclaration(name: "mail", isUserBound: true),
+        ServiceDefinition(declared: "cart", default: ["items": []], lifetime: 60_000),
+        ServiceDefinition(declared: "notes", concurrency: .firstWrite),
+        ServiceDefinition(declared: "mail", isUserBound: true),
     ]
 
     init(
@@ -57,7 +57,7 @@ struct SessionsFixture {
     /// The document that a GET shows, and its tag.
     func get(_ name: String, _ session: Session) throws -> (document: JSONDocument, etag: ServiceETag) {
         let (bytes, etag) = try session.document(of: try service(name))
-        let seen = try session.view().document(of: try service(name))
+        let seen = try session.document(of: try service(name))
         #expect(seen.bytes == bytes && seen.etag == etag)
         return (try JSONDocument(parsing: bytes), etag)
     }
@@ -71,7 +71,7 @@ struct SessionsFixture {
     }
 
     func status(_ name: String, _ session: Session) throws -> ServiceStatus? {
-        try session.view().services.first { $0.name == name }
+        try session.services().first { $0.name == name }
     }
 
     func isAuthenticated(_ token: SessionToken) async throws -> Bool {
@@ -144,6 +144,13 @@ extension Session {
     }
 }
 
+extension SessionsFixture {
+    /// The session of a token, if memory has it and other processes may have changed it.
+    func remembered(_ token: PresentedToken) -> Session? {
+        if case .remembered(let session) = try? sessions.find(token) { session } else { nil }
+    }
+}
+
 extension SessionRegistry {
     /// The number of entries in the index of deadlines, including stale ones.
     var indexedCount: Int {
@@ -151,10 +158,10 @@ extension SessionRegistry {
     }
 }
 
-extension SessionView {
+extension Session {
     /// The last committed state of a service of Swift.
     func state<Object: SessionService>(of type: Object.Type) throws -> Object.State {
-        let service = try session.environment.catalog.service(named: Object.name)
+        let service = try environment.catalog.service(named: Object.name)
         return try service.decode(Object.State.self, try JSONDocument(parsing: try document(of: service).bytes))
     }
 }

@@ -1,5 +1,6 @@
-import Sessions
 import Synchronization
+
+@testable import Sessions
 
 /// A memory store that several processes share, each through a ``Door`` of its own.
 final class SharedStore: Sendable {

@@ -10,7 +10,7 @@ struct AdminJourneyEndpoints: Sendable {
     /// The session that the path names.
     let session: @Sendable (HTTPRequest) async throws -> Session
     /// Sends an event to a journey of the session, as a back end.
-    let send: SessionFinder.Writer
+    let send: SessionFinder.Handler
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
@@ -77,14 +77,14 @@ struct AdminJourneyEndpoints: Sendable {
     /// The services of the program, and those that a request declares.
     private func services(_ list: JSONDocument) throws(Problem) -> ServiceCatalog {
         guard let items = list.elements else { throw BodyMembers.missing("services") }
-        var declarations: [ServiceDeclaration] = []
+        var declarations: [ServiceDefinition] = []
         for (place, item) in items.enumerated() {
             let members = try RequestBody.members(
                 of: item, at: "/services/\(place)", known: ["name", "schema", "default"])
             guard let name = members["name"]?.string else { throw BodyMembers.missing("services/\(place)/name") }
             declarations.append(
-                ServiceDeclaration(
-                    name: name, schema: members["schema"] ?? true, default: members["default"] ?? .emptyObject))
+                ServiceDefinition(
+                    declared: name, schema: members["schema"] ?? true, default: members["default"] ?? .emptyObject))
         }
         do {
             return try ServiceCatalog(declarations: declarations, adding: sessions.catalog.added)

@@ -21,17 +21,18 @@ final class JourneyEndpoints: Sendable {
 
     func add(to routes: inout RouterBuilder) {
         let journeys = "/v1/sessions/{session}/journeys"
-        routes.on(.get, journeys, list)
-        routes.on(.post, journeys, start)
-        routes.on(.get, "\(journeys)/{id}", handler: caller.inPath.patientHandler(show))
-        routes.on(.put, "\(journeys)/{id}", restart)
-        routes.on(.delete, "\(journeys)/{id}", abandon)
-        routes.on(.post, "\(journeys)/{id}/events", handler: caller.inPath.writer(send))
-        routes.on(.post, "\(journeys)/{id}/navigation", navigate)
+        let session = caller.inPath
+        routes.on(.get, journeys, handler: session.task(list))
+        routes.on(.post, journeys, handler: session.task(start))
+        routes.on(.get, "\(journeys)/{id}", handler: session.handler(show))
+        routes.on(.put, "\(journeys)/{id}", handler: session.task(restart))
+        routes.on(.delete, "\(journeys)/{id}", handler: session.task(abandon))
+        routes.on(.post, "\(journeys)/{id}/events", handler: session.writer(send))
+        routes.on(.post, "\(journeys)/{id}/navigation", handler: session.task(navigate))
     }
 
-    private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func list(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        let session = found.session
         var query = try QueryReader(request)
         let included: JourneyInclusion? = query.choice(.include)
         let page = try ListPage(of: try await session.journeys(), try PageRequest(&query), named: \.journey)
@@ -48,8 +49,8 @@ final class JourneyEndpoints: Sendable {
         return response
     }
 
-    private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func start(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        let session = found.session
         let body = try BodyMembers(request, known: ["flow", "version", "input", "at", "resume"])
         guard let flow = try body.text("flow") else { throw BodyMembers.missing("flow") }
         let includesSchemas = try Self.includesSchemas(request)
@@ -67,13 +68,13 @@ final class JourneyEndpoints: Sendable {
         }
     }
 
-    @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+    @Sendable private func show(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
+        let session = found.session
         let includesSchemas = try Self.includesSchemas(request)
         if let wait = ChangeWait(request) {
             return .task { [self] in
-                let token = try caller.presentedToken(of: request).digest
-                return .response(
-                    try await wait.respond(session, token: token) {
+                .response(
+                    try await wait.respond(found) {
                         let form = includesSchemas ? try await session.journeyForm(id(of: request)) : nil
                         let text = if let form { form.text } else { try await session.journey(id(of: request)) }
                         return ChangeWait.Look(
@@ -106,8 +107,8 @@ final class JourneyEndpoints: Sendable {
         return response
     }
 
-    private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func restart(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        let session = found.session
         let body = try BodyMembers(request, known: ["flow", "input"], isOptional: true)
         let includesSchemas = try Self.includesSchemas(request)
         let (shown, isNew) = try await session.restartJourney(
@@ -125,35 +126,33 @@ final class JourneyEndpoints: Sendable {
         return JourneyForm(text: shown, schemas: [:])
     }
 
-    private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
-        try await session.abandonJourney(id(of: request), condition: try Conditions.ofWrite(request, ofJourney: true))
+    @Sendable private func abandon(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        try await found.session.abandonJourney(
+            id(of: request), condition: try Conditions.ofWrite(request, ofJourney: true))
         return .done
     }
 
-    @Sendable func send(
-        _ request: HTTPRequest, _ session: Session, presenting token: TokenDigest?
-    ) throws -> HTTPOutcome {
+    @Sendable func send(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
         let (event, data, step) = try event(of: request)
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
         let response = UnitResponse(to: request) { [self] (form: JourneyForm) in moved(request, form) }
         return .deferred { [self] responder in
-            session.send(
+            found.session.send(
                 event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
-                withSchemas: includesSchemas, presenting: token, once: response.once,
+                withSchemas: includesSchemas, presenting: found.unconfirmed, once: response.once,
                 then: responder.completion { [self] form in
                     do {
                         return try response.of(form.get())
                     } catch {
-                        throw explained(error, request, session)
+                        throw explained(error, request, found.session)
                     }
                 })
         }
     }
 
-    private func navigate(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func navigate(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        let session = found.session
         let body = try BodyMembers(request, known: ["to"])
         guard let screen = try body.text("to") else { throw BodyMembers.missing("to") }
         let condition = try Conditions.ofWrite(request, ofJourney: true)

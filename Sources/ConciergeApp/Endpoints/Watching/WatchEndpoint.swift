@@ -15,10 +15,9 @@ struct WatchEndpoint: Sendable {
         routes.on(.get, "/v1/sessions/{session}/events", handler: caller.watching.handler(watch))
     }
 
-    @Sendable private func watch(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
-        let token = try caller.presentedToken(of: request).digest
-        let watcher = try session.watch(
-            after: try Self.resumePoint(of: request), token: token, from: request.client.network)
+    @Sendable private func watch(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
+        let watcher = try found.session.watch(
+            after: try Self.resumePoint(of: request), token: found.token?.digest, from: request.client.network)
         return .response(
             HTTPResponse(
                 fields: [.contentType: EventStream.mediaType, .cacheControl: "no-store"],

@@ -1,0 +1,117 @@
+import JSONDocument
+import ServiceLocator
+import Synchronization
+
+/// What all sessions of a process share. Immutable; its parts are safe to use from any thread.
+final class SessionEnvironment: Sendable {
+    let settings: SessionSettings
+    let catalog: ServiceCatalog
+    let store: any SessionStore
+    /// The store, if it has nothing to wait for.
+    let promptStore: (any PromptStore)?
+    /// Whether the store is told when sessions were last used.
+    let savesUses: Bool
+    /// See ``SessionStore/isShared``.
+    let isShared: Bool
+    let clock: any SessionClock
+    let random: any RandomSource
+    /// Holds the services of the process.
+    let process: ServiceLocator
+    let processDocuments: ProcessDocuments
+    let journeys: JourneySettings
+    /// Is told what the log should say of the code of services.
+    let note: @Sendable (ServiceNote) -> Void
+    /// Services with a hook for their first use that flows name.
+    let createdForJourneys: [RegisteredService]
+    private let coordinatorService: RegisteredService?
+    /// Running journeys of all sessions in memory.
+    let journeyCount = Atomic<Int>(0)
+    /// What the sessions in memory take (``Session/footprint``).
+    let residentBytes = Atomic<Int>(0)
+    /// Sessions that keep parsed journeys.
+    let remembered = RememberedSessions()
+    private let registry: Mutex<WeakRegistry>
+    /// Callers that wait for tasks.
+    let tasks: TaskQueue
+    /// The sessions that are watched.
+    let watches: SessionWatches
+    /// Versions of flows that the store knows.
+    let knownFlows = Mutex<[String: Set<Int>]>([:])
+
+    init(
+        settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
+        random: any RandomSource,
+        journeys: JourneySettings, note: @escaping @Sendable (ServiceNote) -> Void, registry: SessionRegistry
+    ) {
+        self.settings = settings
+        self.registry = Mutex(WeakRegistry(registry: registry))
+        self.catalog = catalog
+        self.store = store
+        promptStore = store as? any PromptStore
+        savesUses = store.outlivesProcess
+        isShared = store.isShared
+        self.clock = clock
+        tasks = TaskQueue(clock: clock)
+        watches = SessionWatches(clock: clock, limits: settings.watchers)
+        self.random = random
+        process = ServiceLocator(registry: catalog.registry)
+        processDocuments = ProcessDocuments(catalog)
+        self.journeys = journeys
+        self.note = note
+        createdForJourneys = catalog.hasCreated ? journeys.engine.catalog.named(catalog) : []
+        coordinatorService = catalog[CoordinatorService.name]
+    }
+
+    /// The service that keeps the journeys.
+    ///
+    /// - Throws: ``SessionError/notRegistered(service:)`` when the catalogue has none.
+    var coordinator: RegisteredService {
+        get throws(SessionError) {
+            guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.name) }
+            return coordinatorService
+        }
+    }
+
+    /// The registry has the sessions, and each has this.
+    private struct WeakRegistry { weak var registry: SessionRegistry? }
+
+    /// See ``SessionStore/generation``. Of the number one byte is enough, since a session would have to stay in memory
+    /// unread for 256 of them.
+    var generation: UInt8 { UInt8(truncatingIfNeeded: store.generation) }
+
+    /// Asks the store. What it refuses is an error of the session.
+    func ask<Value>(
+        _ request: (any SessionStore) async throws(StoreError) -> Value
+    ) async throws(SessionError) -> Value {
+        do { return try await request(store) } catch { throw SessionError(error) }
+    }
+
+    /// Another process has ended the session.
+    func forget(_ session: Session) {
+        if isShared { registry.withLock(\.registry)?.remove(session.id, session) }
+    }
+
+    /// The store is to be told of a use.
+    func noteUse(of session: Session, at time: Int64) {
+        registry.withLock(\.registry)?.noteUse(session.id, at: time)
+    }
+
+    /// All threads share the count, so it is changed only if necessary.
+    func countBytes(_ difference: Int) {
+        if difference != 0 { residentBytes.wrappingAdd(difference, ordering: .relaxed) }
+    }
+
+    /// By how many bytes there is too much in memory.
+    var excessBytes: Int {
+        store.outlivesProcess ? residentBytes.load(ordering: .relaxed) - settings.maxResidentBytes : 0
+    }
+
+    /// A session has grown.
+    func makeRoom(near id: SessionID) {
+        if excessBytes > 0 { registry.withLock(\.registry)?.makeRoom(near: id, self) }
+    }
+
+    func timestamp(_ steady: Int64) -> Timestamp {
+        Timestamp(millisecondsSince1970: clock.wall(at: steady))
+    }
+}

@@ -1,0 +1,93 @@
+extension Session {
+    /// Marks the session ended: no token is accepted any more. Call it after the store knows, because a caller who
+    /// learns of the end must find it so after a crash as well.
+    ///
+    /// - Returns: whether the session had not ended before.
+    @discardableResult
+    func markEnded() -> Bool {
+        let last = state.withLock { state -> Last? in
+            state.isEnded ? nil : state.end(environment)
+        }
+        guard let last else { return false }
+        settle(last)
+        return true
+    }
+
+    /// The state of a session that may have expired.
+    enum Expiry {
+        /// It has not expired.
+        case open
+        /// It must end for another reason (``hold()``).
+        case held
+        /// It has ended just now.
+        case expired
+        /// It had ended before.
+        case ended
+    }
+
+    /// Marks the session ended if it has expired.
+    func expire(now: Int64) -> Expiry {
+        let settings = environment.settings
+        let (expiry, last) = state.withLock { state -> (Expiry, Last?) in
+            switch state.stage {
+            case .ended: return (.ended, nil)
+            case .held: return (.held, nil)
+            // Tokens are refused by the time alone, whatever the store contains, now and after a crash.
+            case .open where now < state.deadline(settings): return (.open, nil)
+            case .open: return (.expired, state.end(environment))
+            }
+        }
+        if let last { settle(last) }
+        return expiry
+    }
+
+    /// A session's state when it ended.
+    fileprivate typealias Last = (record: SessionRecord, memory: JourneyMemory?)
+
+    private func settle(_ last: Last) {
+        environment.countJourneys(of: last.record, -1)
+        if last.memory != nil { environment.remembered.remove(self, last.record.id) }
+    }
+
+    /// Refuses all tokens although the store could not be told that the session must end.
+    func hold() {
+        state.withLock { state in
+            if state.stage == .open { state.stage = .held }
+        }
+    }
+}
+
+extension Session.State {
+    fileprivate mutating func end(_ environment: SessionEnvironment) -> Session.Last {
+        stage = .ended
+        count(-1, environment)
+        defer { memory = nil }
+        return (record, memory)
+    }
+
+    /// Counts what is in memory: every living instance, and the bytes.
+    func count(_ difference: Int, _ environment: SessionEnvironment) {
+        countLive(difference, environment.catalog)
+        environment.countBytes(difference * (record.writtenBytes + Session.footprint))
+    }
+
+    /// Counts every living instance once, written or not.
+    func countLive(_ difference: Int, _ catalog: ServiceCatalog) {
+        for document in record.services { catalog.services[Int(document.service)].countLive(difference) }
+        for instance in unwritten where record.document(of: instance.service) == nil {
+            catalog.services[Int(instance.service)].countLive(difference)
+        }
+    }
+}
+
+extension SessionEnvironment {
+    /// Counts the running journeys of a session. Most sessions have none, and then this reads a short list.
+    func countJourneys(of record: SessionRecord, _ difference: Int) {
+        guard let coordinator = try? coordinator,
+            let document = record.document(of: coordinator.index),
+            let kept = try? KeptJourneys(reading: document.bytes)
+        else { return }
+        let running = kept.journeys.count { $0.isActive }
+        if running > 0 { journeyCount.wrappingAdd(difference * running, ordering: .relaxed) }
+    }
+}

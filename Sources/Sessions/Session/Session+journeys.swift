@@ -1,0 +1,269 @@
+import JSONDocument
+import Navigation
+
+/// What clients do with journeys. Each call is one unit of work: where the journey goes and what that does to services
+/// are committed together, or nothing is.
+///
+/// Before anything is done to a journey, what time has done to it is: it has expired, a screen's time is over, its
+/// version is gone. So is what services have done that were written from outside: a screen may not be shown any more,
+/// an `always` leads on. The engine says that it is due when it looks at the journey. All this is committed also when
+/// what was asked for is refused then. The first access to `main` starts it in the same way, when a flow is configured
+/// for it.
+///
+/// They throw `JourneyRefusal` for what the flow does not allow, ``JourneyError``, and ``SessionError``.
+extension Session {
+    /// All that are kept, the first that was started first. Starts none.
+    nonisolated(nonsending) package func journeys() async throws -> [JourneyText] {
+        try await withTimeEnough { try await self.journeysHere() }
+    }
+
+    nonisolated(nonsending) private func journeysHere() async throws -> [JourneyText] {
+        var work = try JourneyWork(on: try pendingState(), environment)
+        if !work.kept.entries.contains(where: { work.isUnsettled($0.journey.id) }) {
+            do {
+                let shown = try work.kept.entries.map { try work.text(of: $0) }
+                remember(work.pending.newMemory, after: work.pending.memory)
+                return shown
+            } catch JourneyRefusal.due {}
+        }
+        return try await transact { [self] pending in
+            try environment.createForJourneys(on: &pending)
+            var work = try JourneyWork(on: pending, environment)
+            for entry in work.kept.entries { try work.createOwned(of: entry) }
+            // A step may write a service that another journey looks at. Two that contend for one are shown as they are,
+            // and one that cannot go on is shown as stuck and hides no other.
+            for _ in 0...work.kept.entries.count {
+                var hasMoved = false
+                for entry in work.kept.entries where try work.advanceIfPossible(entry) { hasMoved = true }
+                guard hasMoved else { break }
+            }
+            let shown = try work.kept.entries.map { try work.text(of: $0, isSettled: true) }
+            pending = work.pending
+            return shown
+        }
+    }
+
+    /// Starts a journey.
+    nonisolated(nonsending) package func startJourney(
+        flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
+    ) async throws -> JourneyText {
+        try await startJourney(
+            flow: flow, version: version, input: input, at: screen, resumes: false, withSchemas: false, once: nil
+        ).0.text
+    }
+
+    /// The same; or gives the running one of the flow, if `resumes` and there is one.
+    ///
+    /// - Parameters:
+    ///   - version: nil for the highest that is loaded.
+    ///   - screen: begins there, with the screens below it that a person would have passed; nil for the flow's first.
+    ///   - withSchemas: whether the schemas of the events are wanted, too.
+    ///   - once: the request, if its copies must not be executed again.
+    /// - Returns: the journey, and whether it was started.
+    /// - Throws: ``JourneyError/tooMany(limit:)``.
+    nonisolated(nonsending) package func startJourney(
+        flow: String, version: Int?, input: JSONDocument?, at screen: String?, resumes: Bool, withSchemas: Bool,
+        once: Once<(JourneyForm, isNew: Bool)>?
+    ) async throws -> (JourneyForm, isNew: Bool) {
+        let id = JourneyID.make(environment.random)
+        return try await drive(nil, isLong: screen != nil && hasLongWays, once: once) { work in
+            if resumes, let running = try work.running(flow, version: version) {
+                return (try work.form(of: running, withSchemas: withSchemas), false)
+            }
+            let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
+            return (try work.form(of: journey, withSchemas: withSchemas), true)
+        }
+    }
+
+    /// Starts a journey over: its stack and coordinators are released first. The journey `main` may be begun this way.
+    ///
+    /// - Parameters:
+    ///   - flow: nil for the one that it ran.
+    ///   - input: nil, where the flow is nil, too, for the one that it was given, if it still runs; else for none.
+    /// - Returns: the journey, and whether it was not there before.
+    nonisolated(nonsending) package func restartJourney(
+        _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: WriteCondition = .none
+    ) async throws -> (shown: JourneyText, isNew: Bool) {
+        let mainFlow = environment.journeys.mainFlow
+        return try await drive(id, begins: false) { work in
+            if let journey = work.kept[id] {
+                _ = try work.journey(id, if: condition)
+                let again = try work.restart(journey, flow: flow, input: input)
+                return (try work.text(of: again), false)
+            }
+            guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
+            guard condition.holds(forJourney: nil) else { throw JourneyError.preconditionFailed(current: nil) }
+            guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
+            let journey = try work.start(id, flow: flow, input: input)
+            return (try work.text(of: journey), true)
+        }
+    }
+
+    /// Something happened on the screen that the client draws.
+    ///
+    /// - Parameter data: as the screen accepts it with the event.
+    @discardableResult
+    nonisolated(nonsending) package func send(
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
+        isFromBackend: Bool = false
+    ) async throws -> JourneyText {
+        try await withUnsafeThrowingContinuation { waiting in
+            send(event, data: data, toJourney: id, condition: condition, isFromBackend: isFromBackend) {
+                waiting.resume(with: $0.map { $0.text })
+            }
+        }
+    }
+
+    /// The same with a completion, and once for all copies of a request.
+    ///
+    /// - Parameters:
+    ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - withSchemas: whether the schemas of the events that can come next are wanted, too.
+    ///   - token: see ``transact(_:then:)``.
+    ///   - done: see ``transact(_:then:)``.
+    package func send(
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
+        isFromBackend: Bool = false, withSchemas: Bool = false, presenting token: TokenDigest? = nil,
+        once: Once<JourneyForm>? = nil, then done: @escaping Completion<JourneyForm>
+    ) {
+        let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
+        transact(isLong: isLong, presenting: token, once: once?.ofSuccess()) { [self] pending in
+            try work(on: id, &pending) { work in
+                // In two statements: what is called on the value first would not see what the second does to it.
+                let standing = try work.journey(id, if: condition)
+                let moved = try work.send(
+                    event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
+                return try work.form(of: moved, withSchemas: withSchemas)
+            }
+        } then: {
+            done($0.flatMap(\.self))
+        }
+    }
+
+    /// Where a journey stands, with the schemas of its events.
+    nonisolated(nonsending) package func journeyForm(_ id: String) async throws -> JourneyForm {
+        try await drive(id, isLook: true) { work in try work.form(of: try work.journey(id)) }
+    }
+
+    /// Goes to a screen along the shortest way that the flow allows.
+    ///
+    /// - Returns: the journey, and the screens of the way, the one that it ends at last; none when it stood there.
+    nonisolated(nonsending) package func navigate(
+        journey id: String, to screen: String, condition: WriteCondition = .none
+    ) async throws -> (shown: JourneyText, path: [String]) {
+        let (form, path) = try await navigate(
+            journey: id, to: screen, condition: condition, withSchemas: false, once: nil)
+        return (form.text, path)
+    }
+
+    /// The same for a request.
+    ///
+    /// - Parameters:
+    ///   - withSchemas: whether the schemas of the events are wanted, too.
+    ///   - once: the request, if its copies must not be executed again.
+    nonisolated(nonsending) package func navigate(
+        journey id: String, to screen: String, condition: WriteCondition, withSchemas: Bool,
+        once: Once<(JourneyForm, path: [String])>?
+    ) async throws -> (JourneyForm, path: [String]) {
+        try await drive(id, isLong: hasLongWays, once: once) { work in
+            let standing = try work.journey(id, if: condition)
+            let (journey, path) = try work.navigate(standing, to: screen)
+            return (try work.form(of: journey, withSchemas: withSchemas), path)
+        }
+    }
+
+    /// Whether finding a way may take long.
+    private var hasLongWays: Bool { environment.journeys.engine.catalog.mostStates > Self.manyStates }
+
+    private static let manyStates = 100
+
+    /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
+    nonisolated(nonsending) package func abandonJourney(
+        _ id: String, condition: WriteCondition = .none
+    ) async throws {
+        try await drive(id, begins: false) { work in
+            let standing = try work.journey(id, if: condition)
+            try work.abandon(standing)
+        }
+    }
+
+    /// One unit of work on a journey.
+    nonisolated(nonsending) func drive<Done: Sendable>(
+        _ id: String?, begins: Bool = true, isLook: Bool = false, isLong: Bool = false, once: Once<Done>? = nil,
+        _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
+    ) async throws -> Done {
+        try await transact(isLong: isLong, once: once?.ofSuccess()) { [self] pending in
+            try work(on: id, begins: begins, isLook: isLook, &pending, body)
+        }.get()
+    }
+
+    /// - Parameters:
+    ///   - id: the journey that has to catch up with the time before; nil for none.
+    ///   - begins: whether this may start `main`. If not, a journey that cannot catch up is no obstacle: callers may
+    ///     abandon or restart a journey whose version is not loaded.
+    ///   - isLook: whether a journey that cannot catch up is only to be shown, as stuck.
+    private func work<Done>(
+        on id: String?, begins: Bool = true, isLook: Bool = false, _ pending: inout PendingState,
+        _ body: (inout JourneyWork) throws -> Done
+    ) throws -> Result<Done, any Error> {
+        if !environment.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
+        var work = try JourneyWork(on: pending, environment)
+        if let id {
+            do {
+                try work.settle(id, begins: begins)
+                if let entry = work.kept[id] { try work.createOwned(of: entry) }
+                if work.pending.isRecordChanged { pending = work.pending }
+            } catch is JourneyRefusal where !begins || (isLook && work.kept[id] != nil) {
+                work = try JourneyWork(on: pending, environment)
+            }
+        }
+        do {
+            let done: Done
+            do {
+                done = try body(&work)
+            } catch JourneyRefusal.due where id != nil {
+                let beforeEvent = work.hasActed
+                work = try JourneyWork(on: pending, environment)
+                if let entry = id.flatMap({ work.kept[$0] }) { try work.advance(entry, beforeEvent: beforeEvent) }
+                if work.pending.isRecordChanged { pending = work.pending }
+                done = try body(&work)
+            }
+            work.exchange(&pending)
+            return .success(done)
+        } catch {
+            // A service that could not be read or run stood as its default for the step.
+            let cause = work.documents.failure ?? error
+            guard pending.isRecordChanged else { throw cause }
+            // What time has done stays done.
+            return .failure(cause)
+        }
+    }
+
+    /// Gives up every journey, the newest first, before what keeps them goes.
+    ///
+    /// - Returns: whether it has to stay even so, for the steps of journeys to come.
+    func giveUpJourneys(on pending: inout PendingState) throws(SessionError) -> Bool {
+        // What cannot be read can still be removed.
+        guard var work = try? JourneyWork(on: pending, environment) else { return false }
+        for entry in work.kept.entries.reversed() { try work.abandon(entry) }
+        pending = work.pending
+        return !work.kept.isEmpty
+    }
+
+    /// What has to be given to start a journey over with its flow: the schema of the flow's input.
+    ///
+    /// - Returns: nil when nothing has to be given, and when there is no such journey or flow.
+    package func inputNeeded(toRestart id: String) -> JSONDocument? {
+        guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey,
+            let rule = environment.journeys.engine.catalog.flow(journey.flow)?.input
+        else { return nil }
+        // Not a conditional expression: its nil would be the document `null`.
+        if rule.accepts(journey.inputToRestart) { return nil }
+        return rule.document
+    }
+}
+
+extension Journey {
+    /// What its own flow was given. One that is over has forgotten it.
+    var inputToRestart: JSONDocument { coordinators.first?.input ?? .emptyObject }
+}

@@ -1,0 +1,236 @@
+extension Sessions {
+    /// Removes expired sessions and tells the store of uses, until the task is cancelled.
+    package func run() async {
+        var forgetsAt = environment.clock.now()
+        while !Task.isCancelled {
+            try? await environment.clock.sleep(milliseconds: Self.sweepInterval)
+            countStored()
+            if forgetsAt <= environment.clock.now() {
+                forgetsAt = environment.clock.now() + 60_000
+                forgetFlows()
+            }
+            // What the store refuses now is tried again next time.
+            while !Task.isCancelled, await sweep() == Self.sweepBatch { await Task.yield() }
+            await restoreTasks()
+            while !Task.isCancelled, await sweepTasks() == Self.sweepBatch { await Task.yield() }
+            do {
+                try await saveUses()
+            } catch {
+                // Without its uses, a session that has left memory looks older than it is.
+                continue
+            }
+            await goThroughStore()
+        }
+        // The store is still open. After a restart, sessions are as old as their last use says.
+        try? await saveUses(all: true)
+    }
+
+    /// An expired session is refused at once; it may stay in memory this long.
+    private static let sweepInterval: Int64 = 1_000
+    /// How many sessions are handled before other tasks get their turn.
+    private static let sweepBatch = 1_000
+    /// How many stored sessions the store looks at in one transaction. Clients' writes may have to wait for it.
+    package static let storeBatch = 256
+    /// How long to wait after the store has refused to end a session.
+    private static let retryInterval: Int64 = 1_000
+
+    /// Ends at most `limit` expired sessions. If the store outlives the process, they only leave memory and stay in the
+    /// store for a while.
+    ///
+    /// - Returns: how many sessions it looked at; with `limit` there may be more.
+    @discardableResult
+    package func sweep(limit: Int = 1_000) async -> Int {
+        let now = environment.clock.now()
+        let overdue = registry.takeOverdue(now: now, limit: limit, settings: environment.settings)
+        for session in overdue {
+            do {
+                // It may be in use elsewhere.
+                if environment.isShared, try await caughtUp(session) == nil { continue }
+                switch session.expire(now: now) {
+                // It was used at the last moment.
+                case .open: registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
+                case .held: _ = try await end(session, .tokenReused)
+                case .expired where environment.store.outlivesProcess: leave(session)
+                case .expired, .ended: try await finish(session, .expired)
+                }
+            } catch {
+                registry.reconsider(session.id, at: now + Self.retryInterval)
+            }
+        }
+        return overdue.count
+    }
+
+    /// The session has expired, and the store keeps it for a while. It counts until the store has deleted it.
+    private func leave(_ session: Session) {
+        if registry.retire(session.id) { session.tellWatchers(of: .expired) }
+    }
+
+    /// Looks at so many stored sessions each second that each is looked at within minutes; at more when many have
+    /// expired or space is short.
+    private func goThroughStore() async {
+        let total = registry.total
+        var rest = max(1_000, total / 1_000) * (isCrowded ? 16 : 1)
+        while !Task.isCancelled {
+            let seen = await sweepStore()
+            rest -= seen.looked
+            let isWorthMore = seen.looked > 0 && seen.count * 2 >= seen.looked
+            // Fewer than requested: the round is complete.
+            guard isWorthMore || (rest > 0 && seen.looked == Self.storeBatch) else { return }
+            await Task.yield()
+        }
+    }
+
+    /// Makes the store delete sessions that expired ``SessionSettings/expiredRetention`` ago. It looks at the next
+    /// `limit` of its sessions.
+    ///
+    /// Nothing is deleted before the process has run for as long: a clock that was wrong at start has been corrected or
+    /// noticed by then. When space is short, expired sessions are deleted at once.
+    @discardableResult
+    package func sweepStore(limit: Int = storeBatch) async -> ExpiredSessions {
+        let nothing = ExpiredSessions(count: 0, looked: 0)
+        let now = environment.clock.now()
+        let (settings, isCrowded) = (environment.settings, isCrowded)
+        let retention = isCrowded ? 0 : settings.expiredRetention
+        guard environment.store.outlivesProcess, now - startedAt >= retention else { return nothing }
+        var query = ExpiryQuery(
+            now: now, idleTimeout: settings.idleTimeout, retention: retention, limit: limit,
+            isInUse: { [registry] in registry.isInUse($0) })
+        if isCrowded { query.sheddingLifetime = settings.lifetime }
+        // What the store refuses is tried again next time.
+        guard let expired = try? await environment.endExpired(query) else { return nothing }
+        registry.shedList.withLock { $0.add(expired.candidates) }
+        registry.giveBack(expired.count)
+        endedCount.wrappingAdd(expired.count, ordering: .relaxed)
+        return expired
+    }
+
+    /// Whether expired sessions may soon prevent new ones.
+    private var isCrowded: Bool {
+        let most = environment.settings.maxSessions
+        return registry.total >= most - most / 4
+    }
+
+    /// Counters of sessions, kept up to date by every change.
+    package var statistics: SessionStatistics {
+        SessionStatistics(
+            live: registry.sessionCount, stored: storedCount,
+            allowed: environment.settings.maxSessions, created: createdCount.load(ordering: .relaxed),
+            ended: endedCount.load(ordering: .relaxed),
+            journeys: environment.journeyCount.load(ordering: .relaxed), watchers: environment.watches.count,
+            services: catalog.services.map { .init(name: $0.name, live: $0.live) },
+            damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
+            shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed),
+            bytes: environment.store.documentBytes,
+            residentBytes: environment.residentBytes.load(ordering: .relaxed))
+    }
+}
+
+/// Counters of sessions.
+package struct SessionStatistics: Sendable, Equatable {
+    /// In memory now.
+    package let live: Int
+    /// In the store now, including expired sessions that are not deleted yet.
+    package let stored: Int
+    /// The limit.
+    package let allowed: Int
+    /// Since the process started.
+    package let created: Int
+    /// Since the process started. An expired session counts when it is deleted.
+    package let ended: Int
+    /// Running journeys of sessions in memory. An expired journey counts until it is looked at.
+    package let journeys: Int
+    /// Clients that watch sessions now.
+    package let watchers: Int
+    package let services: [Service]
+    package var damage = StoreDamage()
+    /// Since the process started: sessions that ended for new ones.
+    package var shed = 0
+    /// Since the process started: sessions that ended because a replaced token was used.
+    package var stolen = 0
+    /// Of all sessions together; `nil` when the store has no limit for them.
+    package var bytes: DocumentBytes?
+    /// The bytes that the sessions in memory take, about.
+    package var residentBytes = 0
+
+    package struct Service: Sendable, Equatable {
+        package let name: String
+        package let live: Int
+    }
+}
+
+extension Sessions {
+    /// How many uses go to the store in one transaction. It takes the store's writer a few milliseconds, for which
+    /// other writes and loads may have to wait.
+    package static let useBatch = 256
+
+    /// Tells the store when sessions were last used, if that is due, in the order of their ids: neighbours in the store
+    /// are written together.
+    ///
+    /// What the store refuses is tried again next time. It passes over damaged sessions, so it refuses only when it
+    /// cannot be used, and no more is sent.
+    /// - Parameter all: whether to send every use that the store does not know, due or not.
+    package func saveUses(all: Bool = false) async throws(SessionError) {
+        guard environment.savesUses else { return }
+        var place = 0
+        while let uses = registry.takeUses(from: &place, all: all) {
+            var rest = uses[...]
+            while !rest.isEmpty {
+                let batch = rest.prefix(Self.useBatch)
+                do {
+                    try await environment.store.touch(Array(batch))
+                } catch {
+                    registry.finishSaving(rest, isDone: false)
+                    throw SessionError(error)
+                }
+                registry.finishSaving(batch, isDone: true)
+                rest = rest.dropFirst(batch.count)
+            }
+        }
+    }
+
+    /// How many pages are returned at once. Writes wait for a few milliseconds meanwhile.
+    private static let pagesAtOnce = 256
+
+    /// Returns a part of the store's free space to the system; `nil` when the store has no file.
+    package func giveBackSpace() async throws(SessionError) -> SpaceGivenBack? {
+        try await environment.ask { store throws(StoreError) in
+            try await (store as? any FileStore)?.giveBackSpace(atMost: Self.pagesAtOnce)
+        }
+    }
+
+    /// Looks once a second at what each watcher waits for, until the task is cancelled.
+    package func runWatches() async {
+        let clock = environment.clock
+        let interval = 1_000 / Int64(SessionWatches.partCount)
+        var (part, lookedAt) = (0, clock.now())
+        while !Task.isCancelled {
+            try? await clock.sleep(milliseconds: environment.watches.count == 0 ? 1_000 : interval)
+            let now = clock.now()
+            // None twice, however late it is.
+            lookedAt = max(lookedAt, now - 1_000)
+            while lookedAt + interval <= now {
+                lookedAt += interval
+                part = (part + 1) % SessionWatches.partCount
+                lookAtWatches(part, now: now)
+            }
+        }
+    }
+
+    private func lookAtWatches(_ part: Int, now: Int64) {
+        let watches = environment.watches
+        for id in watches.tick(part, now: now) where settings.watchingExtends {
+            if let session = registry[id] { noteUse(of: session) }
+        }
+        for watch in watches.idle(in: part, now: now) {
+            if let session = registry[watch.session] {
+                session.dropWatch(watch, now: now)
+            } else {
+                _ = watches.drop(watch, now: now)
+                if watches[watch.session] == nil { environment.store.unfollow(watch.session) }
+            }
+        }
+    }
+
+    /// Ends all watchers, and accepts no more. The server stops.
+    package func stopWatching() { environment.watches.stop() }
+}

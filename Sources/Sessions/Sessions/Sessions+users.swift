@@ -1,0 +1,176 @@
+import JSONDocument
+import Synchronization
+
+extension Sessions {
+    /// Attaches a user to a session, on behalf of a trusted back end.
+    ///
+    /// The session gets a new token, and all earlier ones end at once, without grace, so an attacker who planted a
+    /// token before the sign-in gains nothing. If another user was attached, what was bound to that user is removed.
+    ///
+    /// - Parameter claims: an object with what the back end knows of the user.
+    /// - Throws: ``SessionError/invalid(_:)`` with pointers into `{"user_id", "claims"}`.
+    package func attachUser(
+        _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
+    ) async throws -> SessionToken {
+        let settings = environment.settings
+        guard (1...settings.maxUserID).contains(userID.utf8.count) else {
+            throw SessionError.invalid([
+                InvalidInput(pointer: "/user_id", detail: "A user id has 1 to \(settings.maxUserID) bytes.")
+            ])
+        }
+        let user = try catalog.service(named: UserService.name)
+        let document = UserService.document(userID: userID, claims: claims)
+        let bytes = try user.bytes(of: document, limit: settings.maxDocumentSize)
+        await userTurns.take(userID)
+        defer { userTurns.pass(userID) }
+        if !settings.endsOldestOfUser { try await checkRoom(forUser: userID, session.id) }
+        let token = SessionToken(for: session.id, random: environment.random)
+        let digest = token.digest
+        try await session.transact { pending in
+            if let former = pending.details.userID, !former.isExactly(userID) {
+                try session.leaveUser(on: &pending)
+            }
+            pending.details.userID = userID
+            pending.details.retiredTokens = []
+            pending.token = digest
+            pending.write(user, bytes)
+        }
+        // The earlier tokens have ended, so the caller must get the new one. What is left ends at the next sign-in.
+        if settings.endsOldestOfUser { try? await endOldest(ofUser: userID, except: session.id, user) }
+        return token
+    }
+
+    private func checkRoom(forUser userID: String, _ id: SessionID) async throws(SessionError) {
+        let limit = environment.settings.maxSessionsOfUser
+        let others = try await sessions(ofUser: userID).count { $0.id != id }
+        guard others < limit else { throw .tooManySessionsOfUser(limit: limit) }
+    }
+
+    /// Of a user who has too many, ends the sessions in which the sign-in is longest ago.
+    private func endOldest(
+        ofUser userID: String, except id: SessionID, _ user: RegisteredService
+    ) async throws(SessionError) {
+        let now = environment.clock.now()
+        let others = try await stored(ofUser: userID)
+            .filter { $0.record.id != id && $0.deadline(environment.settings) > now }
+            .map(\.record)
+            .sorted { ($0.signedInAt(user), $0.id) < ($1.signedInAt(user), $1.id) }
+        for old in others.prefix(max(0, others.count + 1 - environment.settings.maxSessionsOfUser)) {
+            if let session = try await session(old.id) { try await end(session) }
+        }
+    }
+
+    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Whoever
+    /// else writes to the session has to wait for it.
+    package func detachUser(from session: Session) async throws {
+        try await session.transact(hasPrecedence: true) { pending in
+            try session.leaveUser(on: &pending)
+            if pending.details.userID != nil { pending.details.userID = nil }
+        }
+    }
+
+    /// The sessions of a user, in the order of their ids.
+    package func sessions(ofUser userID: String) async throws(SessionError) -> [SessionSummary] {
+        let now = environment.clock.now()
+        return try await stored(ofUser: userID)
+            .filter { $0.deadline(environment.settings) > now }
+            .map { SessionSummary($0, environment) }
+    }
+
+    /// Ends the sessions of a user.
+    ///
+    /// - Returns: how many.
+    package func endSessions(
+        ofUser userID: String, except kept: SessionID? = nil
+    ) async throws(SessionError) -> Int {
+        var count = 0
+        for stored in try await stored(ofUser: userID) where stored.record.id != kept {
+            guard let session = try await session(stored.record.id) else { continue }
+            if try await end(session) { count += 1 }
+        }
+        return count
+    }
+
+    /// Ends every session that was there when it was called; those that begin meanwhile may stay.
+    ///
+    /// - Returns: how many.
+    package func endAllSessions() async throws -> Int {
+        var (count, cursor) = (0, nil as SessionCursor?)
+        repeat {
+            let page = try await page(after: cursor, limit: 256)
+            // Together, because a store writes what comes together at once.
+            count += try await withThrowingTaskGroup(of: Bool.self) { group in
+                for summary in page.sessions {
+                    group.addTask {
+                        guard let session = try await self.session(summary.id) else { return false }
+                        return try await self.end(session)
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            cursor = page.next
+        } while cursor != nil
+        return count
+    }
+
+    func stored(ofUser userID: String) async throws(SessionError) -> [StoredSession] {
+        try await environment.ask { store throws(StoreError) in try await store.sessions(ofUser: userID) }.map(current)
+    }
+
+    /// Memory has the latest time of use.
+    func current(_ stored: StoredSession) -> StoredSession {
+        stored.current(lastUse: registry.lastUse(of: stored.record.id), now: environment.clock.now())
+    }
+}
+
+extension SessionRecord {
+    fileprivate func signedInAt(_ user: RegisteredService) -> Int64 {
+        services.first { $0.service == user.index }?.updatedAt ?? createdAt
+    }
+}
+
+extension StoredSession {
+    /// With the time of its last use as far as it is known.
+    ///
+    /// - Parameter lastUse: the time that memory has, if any.
+    func current(lastUse: Int64?, now: Int64) -> StoredSession {
+        // A process with a wrong clock may have stored a time in the future.
+        let lastUsedAt = max(min(self.lastUsedAt, now), lastUse ?? .min)
+        return lastUsedAt == self.lastUsedAt ? self : StoredSession(record: record, lastUsedAt: lastUsedAt)
+    }
+}
+
+/// Lets one task at a time attach a session to a user, so that none counts sessions while another adds one.
+final class UserTurns: Sendable {
+    /// The users whose turn is taken, and who waits for it, in order.
+    private let waiting = Mutex<[String: [UnsafeContinuation<Void, Never>]]>([:])
+
+    /// Waits for the user's turn. ``pass(_:)`` must follow.
+    func take(_ user: String) async {
+        await withUnsafeContinuation { continuation in
+            let isFree = waiting.withLock { waiting in
+                guard waiting[user] == nil else {
+                    waiting[user]?.append(continuation)
+                    return false
+                }
+                waiting[user] = []
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func pass(_ user: String) {
+        let next = waiting.withLock { waiting -> UnsafeContinuation<Void, Never>? in
+            guard let first = waiting[user]?.first else {
+                waiting[user] = nil
+                return nil
+            }
+            waiting[user]?.removeFirst()
+            return first
+        }
+        next?.resume()
+    }
+
+    var isEmpty: Bool { waiting.withLock(\.isEmpty) }
+}

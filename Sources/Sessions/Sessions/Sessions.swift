@@ -1,0 +1,150 @@
+import JSONDocument
+import ServiceLocator
+import Synchronization
+
+/// All sessions of a process: creates them, finds them by their tokens, ends them. What else they can do is in the
+/// files of this folder, as for ``Session``.
+///
+/// ```swift
+/// let sessions = Sessions(catalog: try ServiceCatalog(), store: MemoryStore())
+/// let (session, token) = try await sessions.create()
+/// let profile = try sessions.catalog.service(named: "profile")
+/// try await session.perform([ServiceOperation(.mergePatch(["name": "Ada"]), on: profile)])
+/// let same = try await sessions.authenticate(PresentedToken(token.text))
+/// ```
+///
+/// There is no global instance: pass it to the code that needs it. Some task must run ``run()``, which removes expired
+/// sessions.
+package final class Sessions: Sendable {
+    let environment: SessionEnvironment
+    let registry: SessionRegistry
+    let createdCount = Atomic<Int>(0)
+    let endedCount = Atomic<Int>(0)
+    /// Sessions that ended for new ones.
+    let shedCount = Atomic<Int>(0)
+    /// Sessions that ended because a replaced token was used.
+    let stolenCount = Atomic<Int>(0)
+    let userTurns = UserTurns()
+    let ids = SessionIDSource()
+    /// In steady time.
+    let startedAt: Int64
+    /// How long a use that is due may wait until the store is told of it: see ``run()``.
+    private static let savingInterval: Int64 = 2_000
+
+    /// - Parameters:
+    ///   - journeys: the flows that journeys run.
+    ///   - note: is told what the log should say of the code of services.
+    package init(
+        settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
+        clock: any SessionClock = SystemClock(), random: any RandomSource = SystemRandom(),
+        journeys: JourneySettings = JourneySettings(), note: @escaping @Sendable (ServiceNote) -> Void = { _ in }
+    ) {
+        var settings = settings
+        if store.isShared { settings.useLag = settings.touchInterval + Self.savingInterval }
+        // If the store ends with the process, it holds the same as memory, so evicting would save nothing.
+        registry = SessionRegistry(
+            mostBytes: store.outlivesProcess ? settings.maxResidentBytes : .max, stored: store.sessionCount)
+        environment = SessionEnvironment(
+            settings: settings, catalog: catalog, store: store, clock: clock, random: random,
+            journeys: journeys, note: note, registry: registry)
+        startedAt = clock.now()
+    }
+
+    // The remembered sessions refer to the environment, as does that of the process.
+    deinit {
+        environment.remembered.removeAll()
+        environment.processDocuments.close()
+    }
+
+    package var settings: SessionSettings { environment.settings }
+    package var journeySettings: JourneySettings { environment.journeys }
+    package var catalog: ServiceCatalog { environment.catalog }
+
+    /// The session of that id, for a caller that may read any session; `nil` when there is none or it has expired. Does
+    /// not count as a use.
+    package func session(_ id: SessionID) async throws(SessionError) -> Session? {
+        guard let session = try await load(id), !session.isOver(now: environment.clock.now()) else { return nil }
+        return session
+    }
+
+    /// Ends a session: its services are removed, newest first, then the session. Its tokens end when the store has
+    /// stored the end; until then it exists for everyone, and writes wait. No commit in progress can bring it back.
+    ///
+    /// - Returns: whether it had not ended before.
+    /// - Throws: the store's error. Then the session has not ended.
+    @discardableResult
+    package func end(_ session: Session) async throws(SessionError) -> Bool {
+        try await end(session, .requested)
+    }
+
+    /// Ends a session that memory does not have, such as one that the store cannot read.
+    ///
+    /// - Returns: whether the store had it.
+    package func endStored(_ id: SessionID) async throws(SessionError) -> Bool {
+        let isEnded = try await environment.ask { store throws(StoreError) in try await store.end(id) }
+        if isEnded { countEnd() }
+        return isEnded
+    }
+
+    /// Ending takes the session's turn: units in progress finish first, and units that wait find the session ended.
+    ///
+    /// - Parameter shedding: one that was used meanwhile stays.
+    func end(
+        _ session: Session, _ end: SessionEnd, _ shedding: Shedding? = nil
+    ) async throws(SessionError) -> Bool {
+        do {
+            try await session.takeTurn(isLast: true)
+        } catch {
+            return false
+        }
+        defer { session.endTurn() }
+        var standing: SessionStanding?
+        if let shedding {
+            if environment.isShared {
+                standing = try await session.standing()
+                if standing == nil { session.endElsewhere() }
+                guard standing?.revision == session.state.withLock(\.record.revision) else { return false }
+            }
+            guard session.state.withLock({ $0.candidate(shedding, settings) }) != nil else { return false }
+        }
+        do {
+            try await finish(session, end, as: standing)
+        } catch .contention where standing != nil {
+            return false
+        }
+        return true
+    }
+
+    /// Tells the store, and then everyone else, that a session has ended.
+    ///
+    /// - Parameter standing: how it must be in the store; nil when it ends in any case.
+    /// - Throws: ``SessionError/contention`` when it is not so.
+    func finish(
+        _ session: Session, _ end: SessionEnd, as standing: SessionStanding? = nil
+    ) async throws(SessionError) {
+        let id = session.id
+        var last: SessionRecord?
+        let wasStored: Bool
+        do {
+            wasStored = try await environment.end(id, as: standing, &last)
+        } catch {
+            throw SessionError(error)
+        }
+        // When several callers end it at once, one removes it and the others have nothing to report.
+        let removed = registry.remove(id)
+        session.markEnded()
+        // Another caller may just have loaded it again.
+        if let removed, removed !== session { removed.markEnded() }
+        if wasStored { environment.runEnded(last ?? session.stored.record) }
+        // A session that expired and left memory meanwhile still counts.
+        guard removed != nil || (wasStored && environment.store.outlivesProcess) else { return }
+        countEnd()
+        if removed != nil { session.tellWatchers(of: end) }
+    }
+
+    /// Counts an ended session.
+    func countEnd() {
+        registry.giveBack(1)
+        endedCount.wrappingAdd(1, ordering: .relaxed)
+    }
+}
