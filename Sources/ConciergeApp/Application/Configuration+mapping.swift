@@ -1,6 +1,8 @@
+import Configuration
 import HTTPServer
 import JSONDocument
 import Navigation
+import Operations
 import RedisStorage
 import SQLiteStorage
 import Sessions
@@ -36,28 +38,6 @@ extension JourneySettings {
             engine: FlowEngine(
                 catalog: flows, orphans: configuration.orphanedJourneys == .restart ? .restart : .refuse),
             mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max)
-    }
-}
-
-extension Configuration {
-    /// Where tasks are sent.
-    var taskTargets: [TaskSender.Target] {
-        tasks.names.compactMap { name in
-            let task = tasks[name]
-            guard let url = task.url, let secret = task.secret else { return nil }
-            return TaskSender.Target(
-                task: name, url: url, secret: secret, timeout: task.timeout, concurrency: task.concurrency)
-        }
-    }
-}
-
-extension ServiceDeclaration {
-    init(_ file: ServiceFile) {
-        self.init(
-            name: file.name, schema: file.schemaDocument, default: file.defaultState,
-            scope: file.scope, lifetime: file.lifetime?.milliseconds,
-            concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
-            isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
     }
 }
 

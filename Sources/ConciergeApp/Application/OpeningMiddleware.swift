@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 
 /// Refuses requests until ``Application`` has checked the store: that journeys in it can go on with the loaded flows,

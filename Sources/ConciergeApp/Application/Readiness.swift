@@ -1,4 +1,6 @@
+import Configuration
 import HTTPServer
+import Operations
 import RedisStorage
 import Sessions
 import Storage

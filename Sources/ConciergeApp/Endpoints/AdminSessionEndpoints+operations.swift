@@ -1,3 +1,5 @@
+import API
+
 extension AdminSessionEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(

@@ -1,3 +1,5 @@
+import API
+import Configuration
 import HTTPServer
 
 extension ProgramEndpoints {
@@ -24,8 +26,9 @@ extension ProgramEndpoints {
                 access: .anyone, responses: [.json("The explanation.", "ProblemExplanation")], problems: [.notFound]),
         ]
         + FileSchema.allCases.map { schema in
-            APIOperation(
-                method: .get, path: path(of: schema), id: "get\(SchemaComponents.name(of: schema.rawValue))Schema",
+            let name = schema.rawValue.prefix(1).uppercased() + schema.rawValue.dropFirst()
+            return APIOperation(
+                method: .get, path: path(of: schema), id: "get\(name)Schema",
                 summary: "The JSON Schema (draft 7) of a \(schema.rawValue) file, for editors", access: .anyone,
                 parameters: [.ifNoneMatch],
                 responses: [

@@ -1,5 +1,8 @@
+import API
+import Configuration
 import HTTPServer
 import JSONDocument
+import Operations
 
 /// The endpoints of both listeners that need no credential: health, version, the problems, the schemas of files.
 struct ProgramEndpoints: Sendable {
@@ -29,7 +32,7 @@ struct ProgramEndpoints: Sendable {
         }
         routes.on(.get, "/problems/{code}", explain)
         for schema in FileSchema.allCases {
-            let file = LazyRepresentation { Representation(RequestBody.json, schema.document.serialized()) }
+            let file = LazyRepresentation { Representation(MediaType.json, schema.document.serialized()) }
             routes.on(.get, Self.path(of: schema)) { try file.value.answer(to: $0) }
         }
     }

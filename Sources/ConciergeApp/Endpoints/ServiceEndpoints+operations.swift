@@ -1,3 +1,5 @@
+import API
+
 extension ServiceEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
@@ -28,9 +30,9 @@ extension ServiceEndpoints {
             method: .patch, path: "/v1/sessions/{session}/services/{name}", id: "patchService",
             summary: "Changes the state with a merge patch or a JSON Patch",
             parameters: [.ifMatch, .ifNoneMatch, .prefer],
-            body: APIBody(contents: [
-                (RequestBody.mergePatch, .servicePatch), (RequestBody.jsonPatch, nil),
-                (RequestBody.json, .servicePatch),
+            body: APIBody([
+                (MediaType.mergePatch, .servicePatch), (MediaType.jsonPatch, nil),
+                (MediaType.json, .servicePatch),
             ]),
             responses: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [

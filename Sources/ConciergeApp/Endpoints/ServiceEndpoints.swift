@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -230,7 +231,7 @@ struct ServiceEndpoints: Sendable {
     @Sendable private func patching(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
         let (type, patch) = try RequestBody.readTyped(request, as: RequestBody.patches)
-        let action: ServiceOperation.Action = type == RequestBody.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
+        let action: ServiceOperation.Action = type == MediaType.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
         return ServiceOperation(
             action, on: service, condition: try Conditions.ofWrite(request), journey: journey(of: request))
     }

@@ -1,3 +1,5 @@
+import API
+
 extension SessionEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
@@ -25,8 +27,8 @@ extension SessionEndpoints {
             method: .patch, path: "/v1/sessions/{session}", id: "updateSession",
             summary: "Changes the session's labels",
             parameters: [.prefer],
-            body: APIBody(contents: [
-                (RequestBody.mergePatch, "SessionPatch"), (RequestBody.json, "SessionPatch"),
+            body: APIBody([
+                (MediaType.mergePatch, "SessionPatch"), (MediaType.json, "SessionPatch"),
             ]),
             responses: [.json("The session.", "Session"), .minimal],
             problems: [.invalidState, .contention, .storageFull]),

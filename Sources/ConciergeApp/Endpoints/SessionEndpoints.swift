@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -73,7 +74,7 @@ struct SessionEndpoints: Sendable {
 
     private func update(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let patch = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
+        let patch = try RequestBody.read(request, as: [MediaType.mergePatch, MediaType.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
         if let labels = members["labels"] { try await session.updateLabels(labels) }
         let summary = try session.summary()

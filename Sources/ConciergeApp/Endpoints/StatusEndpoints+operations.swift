@@ -1,3 +1,5 @@
+import API
+
 extension StatusEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(

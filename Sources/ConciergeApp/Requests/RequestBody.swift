@@ -1,3 +1,4 @@
+import API
 import Glibc
 import HTTPServer
 import JSONDocument
@@ -5,13 +6,9 @@ import Sessions
 
 /// Reads JSON from a request: the media type first, then the text.
 enum RequestBody {
-    static let json = "application/json"
-    static let mergePatch = "application/merge-patch+json"
-    static let jsonPatch = "application/json-patch+json"
-
     /// The types of PUT and PATCH.
-    static let jsonOnly = [json]
-    static let patches = [mergePatch, jsonPatch, json]
+    static let jsonOnly = [MediaType.json]
+    static let patches = [MediaType.mergePatch, MediaType.jsonPatch, MediaType.json]
 
     /// The body as JSON.
     /// - Parameter types: allowed values of `Content-Type`, in lower case.

@@ -1,3 +1,5 @@
+import API
+import Operations
 import Synchronization
 
 /// How many responses were problems, by their codes.

@@ -1,3 +1,5 @@
+import API
+
 extension FlowEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(

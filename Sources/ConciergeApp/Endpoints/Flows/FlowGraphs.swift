@@ -1,3 +1,4 @@
+import API
 import FlowTools
 import Navigation
 import Synchronization

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Navigation
@@ -33,7 +34,7 @@ struct FlowPages: Sendable {
                             let bytes = Self.page(of: flow, among: versions, isWhole: isWhole) {
                                 flow.texts.text($0, in: language)
                             }
-                            return Representation(RequestBody.json, bytes)
+                            return Representation(MediaType.json, bytes)
                         }
                         return (language, page)
                     })
@@ -81,7 +82,7 @@ struct FlowPages: Sendable {
                 json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id)) { translate(flow, $0) } }
             }
         }
-        return Representation(RequestBody.json, json.bytes)
+        return Representation(MediaType.json, json.bytes)
     }
 
     private func find(_ id: String, _ version: Int?) -> Page? {

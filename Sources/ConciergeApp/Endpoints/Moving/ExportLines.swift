@@ -1,3 +1,4 @@
+import Operations
 import Sessions
 
 /// Sends the lines of an export to a client, and logs the result.

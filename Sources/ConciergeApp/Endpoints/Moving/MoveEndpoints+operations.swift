@@ -1,3 +1,5 @@
+import API
+
 extension MoveEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
@@ -10,14 +12,14 @@ extension MoveEndpoints {
                     meaning:
                         "A header, a line for each session, and an end. If the end is missing, so are sessions. It has no "
                         + "length, and takes as long as it needs.",
-                    contents: [(mediaTypes[0], "Text")])
+                    contents: [(MediaType.lines[0], "Text")])
             ],
             problems: [.invalidInput, .idempotencyKeyNotPossible]),
         APIOperation(
             method: .post, path: "/v1/imports", id: "importSessions",
             summary: "Imports an export, session by session",
             parameters: [.onConflict, .dryRun, .idempotencyKey],
-            body: APIBody(contents: mediaTypes.map { ($0, "Text") }),
+            body: APIBody(MediaType.lines.map { ($0, "Text") }),
             responses: [.json("The result.", "ImportReport", headers: [.idempotencyReplayed])],
             problems: [
                 .invalidInput, .notAnExport, .tooManySessions, .contention, .storageFull,

@@ -1,14 +1,13 @@
+import API
 import HTTPServer
 import JSONDocument
+import Operations
 import Sessions
 
 /// Transfers everything from one installation to another, see docs/moving.md.
 struct MoveEndpoints: Sendable {
     let sessions: Sessions
     let log: Log
-
-    /// Lines of JSON have no registered type. Exports are sent as the first.
-    static let mediaTypes = ["application/x-ndjson", "application/ndjson", "application/jsonl"]
 
     /// What a client is told of an archive that is larger than a body may be.
     static let tooLarge =
@@ -30,12 +29,12 @@ struct MoveEndpoints: Sendable {
         // An unreachable store must be reported before the response begins.
         try await lines.begin()
         return HTTPResponse(
-            .ok, fields: [.contentType: Self.mediaTypes[0], .cacheControl: "no-store"],
+            .ok, fields: [.contentType: MediaType.lines[0], .cacheControl: "no-store"],
             source: HTTPBodySource { try await lines.next() })
     }
 
     private func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try RequestBody.requireType(of: request, among: Self.mediaTypes)
+        try RequestBody.requireType(of: request, among: MediaType.lines)
         let options = try Self.options(of: request)
         let archive = try request.body
         var work = SessionImport(into: sessions, conflict: options.conflict, isTrial: options.isTrial)
@@ -68,15 +67,6 @@ struct MoveEndpoints: Sendable {
 }
 
 extension ImportReport {
-    /// As JSON.
-    var text: String {
-        var json = JSONWriter()
-        json.beginObject()
-        write(to: &json)
-        json.endObject()
-        return String(decoding: json.bytes, as: UTF8.self)
-    }
-
     /// The writer makes valid JSON.
     fileprivate var document: JSONDocument { (try? JSONDocument(parsing: text)) ?? .null }
 }

@@ -1,3 +1,5 @@
+import API
+
 extension TaskEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(

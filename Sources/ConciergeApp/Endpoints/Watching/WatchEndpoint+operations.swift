@@ -1,3 +1,5 @@
+import API
+
 extension WatchEndpoint {
     static let operations: [APIOperation] = [
         APIOperation(

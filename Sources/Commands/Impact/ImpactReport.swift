@@ -1,0 +1,193 @@
+import Configuration
+import JSONDocument
+import Navigation
+import Operations
+import Sessions
+
+/// The report of `concierge check --against`: which journeys of a running server would change or be lost.
+struct ImpactReport {
+    /// Why there is no report.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// One line for each state that does not stay as it is.
+    let lines: [String]
+    let summary: String
+    let losesJourneys: Bool
+
+    /// - Parameter orphans: what is done with journeys whose version or state is gone.
+    init(_ impact: JourneyImpact, _ trial: TriedFlows, orphans: Configuration.OrphanedJourneys) {
+        let states = impact.rows.compactMap { row, fate in
+            Self.sentence(fate, orphans).map { sentence in
+                "\(row.flow) \(row.version), \(row.state): \(Self.counted(row.inUse)) \(sentence)"
+            }
+        }
+        let restarted = orphans == .restart
+        let stuck = trial.losses.compactMap { loss in
+            loss.detail.map {
+                "\(loss.flow) \(loss.version): \(Self.counted(loss.count)) would be stuck: \($0)"
+            }
+        }
+        lines = states + stuck
+        // What starts over is not lost.
+        let lost = trial.losses.filter { !restarted || $0.detail != nil }.map(\.count).reduce(0, +)
+        summary =
+            "\(Self.counted(trial.running)) running, \(trial.staying) on screens that stay as they are"
+            + (lost > 0 ? ", \(lost) would be lost" : "")
+        losesJourneys = lost > 0
+    }
+
+    /// What a running server says of flows that it has tried on its journeys.
+    struct TriedFlows {
+        let running: Int
+        let staying: Int
+        /// - detail: nil when a version is not loaded, or lacks a screen.
+        let losses: [(flow: String, version: Int, count: Int, detail: String?)]
+        var misfits: [Misfit] = []
+    }
+
+    /// Journeys whose data does not fit the schema of a service.
+    struct Misfit {
+        let flow: String
+        let version: Int
+        let service: String
+        let pointer: String
+        let detail: String
+        let count: Int
+
+        /// - Parameter files: the service files, to find the place of the schema.
+        func problem(in files: [ServiceFile], with reader: FileReader) -> ConfigurationProblem {
+            let file = files.first { $0.name == service }
+            let place = JSONPointer(parsing: pointer)?.tokens ?? []
+            let isMissing = detail == "is required"
+            var tokens = ["schema"] + (isMissing ? place.dropLast() : place[...]).flatMap { ["properties", $0] }
+            if isMissing {
+                tokens.append("required")
+                let required = file?.schemaDocument.value(at: JSONPointer(Array(tokens.dropFirst())))
+                tokens += (required?.elements?.firstIndex { $0.string == place.last }).map { [String($0)] } ?? []
+            }
+            let source = file.flatMap { try? JSONFile(reading: $0.path, with: reader) }
+            let patch =
+                #"{"op": "\#(isMissing ? "add" : "replace")", "path": "/\#(service)\#(pointer)", "value": …}"#
+            return ConfigurationProblem(
+                at: source?.origin(of: JSONPointer(tokens)) ?? .builtIn, pointer: JSONPointer(tokens).description,
+                code: "unfit_journeys",
+                "\(ImpactReport.counted(count)) of \(flow) \(version) would not fit: /\(service)\(pointer) \(detail), and a step that writes "
+                    + "it would be refused; write \"in_flight\": \"migrate\" and \"migrations\": [{\"from\": \(version), "
+                    + "\"patch\": [\(patch)]}] in a new version of \(flow)")
+        }
+    }
+
+    /// Has a running server try flows on its journeys.
+    static func tried(
+        _ flows: FlowCatalog, with services: [ServiceFile], at url: String, _ configuration: Configuration
+    ) throws(Failure) -> TriedFlows {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("flows")
+        json.beginArray()
+        for flow in flows.flows { json.document(flow.document) }
+        json.endArray()
+        json.name("services")
+        json.beginArray()
+        for service in services {
+            json.document([
+                "name": JSONDocument(service.name), "schema": service.schemaDocument, "default": service.defaultState,
+            ])
+        }
+        json.endArray()
+        json.endObject()
+        let fields = fields(configuration) + [(name: "Content-Type", value: "application/json")]
+        guard let server = server(at: url, configuration),
+            let answer = server.send("POST", "/v1/journeys/trial", fields: fields, body: json.bytes)
+        else { throw silence(of: url) }
+        let document = try? JSONDocument(parsing: answer.body)
+        guard answer.status == 200, let document, let running = document[member: "running"]?.int,
+            let staying = document[member: "staying"]?.int, let lost = document[member: "lost"]?.elements
+        else {
+            let detail = document?[member: "detail"]?.string ?? "it responds with status \(answer.status)"
+            throw Failure(description: "the server at \(url) cannot try these flows: \(detail)")
+        }
+        return TriedFlows(
+            running: running, staying: staying,
+            losses: lost.map {
+                (
+                    $0[member: "flow"]?.string ?? "", $0[member: "version"]?.int ?? 0, $0[member: "count"]?.int ?? 0,
+                    $0[member: "detail"]?.string
+                )
+            },
+            misfits: (document[member: "misfits"]?.elements ?? []).map {
+                Misfit(
+                    flow: $0[member: "flow"]?.string ?? "", version: $0[member: "version"]?.int ?? 0,
+                    service: $0[member: "service"]?.string ?? "", pointer: $0[member: "pointer"]?.string ?? "",
+                    detail: $0[member: "detail"]?.string ?? "", count: $0[member: "count"]?.int ?? 0)
+            })
+    }
+
+    /// It may have many journeys to look at.
+    private static func server(at url: String, _ configuration: Configuration) -> PlainHTTP? {
+        var server = PlainHTTP(url: url, certificate: configuration.tls.certificate)
+        server?.timeoutSeconds = 60
+        return server
+    }
+
+    private static func silence(of url: String) -> Failure {
+        let trust = url.hasPrefix("https://") ? ", or its certificate is not trusted" : ""
+        return Failure(description: "no server responds at \(url), or not in a minute\(trust)")
+    }
+
+    private static func fields(_ configuration: Configuration) -> [(name: String, value: String)] {
+        configuration.admin.key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
+    }
+
+    /// Asks a running server where its journeys are.
+    /// - Parameter configuration: that of the server, for its admin key and its certificate.
+    static func census(at url: String, _ configuration: Configuration) throws(Failure) -> [JourneyCensusRow] {
+        guard let server = server(at: url, configuration) else {
+            throw Failure(
+                description: "--against is \(url.quoted); allowed is the address of an admin listener, "
+                    + "as in http://127.0.0.1:8081")
+        }
+        guard let answer = server.get("/v1/journeys/census", fields: fields(configuration)) else {
+            throw silence(of: url)
+        }
+        switch answer.status {
+        case 200: break
+        case 401: throw Failure(description: "the server at \(url) requires its key: give it with --admin-key-file")
+        default: throw Failure(description: "the server at \(url) responds with status \(answer.status)")
+        }
+        guard let census = (try? JSONDocument(parsing: answer.body)).flatMap(rows(of:)) else {
+            throw Failure(description: "the server at \(url) is not the admin listener of a \(BuildInformation.name)")
+        }
+        return census
+    }
+
+    private static func rows(of document: JSONDocument) -> [JourneyCensusRow]? {
+        guard let items = document[member: "items"]?.elements else { return nil }
+        let rows = items.compactMap { item -> JourneyCensusRow? in
+            guard let flow = item[member: "flow"]?.string, let version = item[member: "version"]?.int,
+                let state = item[member: "state"]?.string, let count = item[member: "count"]?.int,
+                let inUse = item[member: "in_use"]?.int
+            else { return nil }
+            return JourneyCensusRow(flow: flow, version: version, state: state, count: count, inUse: inUse)
+        }
+        return rows.count == items.count ? rows : nil
+    }
+
+    private static func sentence(
+        _ fate: JourneyImpact.Fate, _ orphans: Configuration.OrphanedJourneys
+    ) -> String? {
+        let end = orphans == .restart ? "; they restart, as orphaned_journeys says" : ""
+        switch fate {
+        case .stay: return nil
+        case .migrate(let version, let state): return "would go on in version \(version), on \(state)"
+        case .restart: return "would start over"
+        case .orphaned: return "would be lost: this version is not loaded, and no migration leads from it\(end)"
+        case .stateGone(let version, let state):
+            return "would be lost: version \(version) has no state \(state.quoted)\(end)"
+        }
+    }
+
+    static func counted(_ count: Int) -> String { "\(count) journey\(count == 1 ? "" : "s")" }
+}

@@ -1,0 +1,79 @@
+import Glibc
+
+/// Reads the small files of a configuration. Its errors name the file and the problem.
+package struct FileReader: Sendable {
+    /// A larger file is not a configuration file (but a log or an image) and would only cost memory.
+    package static let defaultLimit = 1_048_576
+
+    /// Where relative paths start; empty for the working directory of the process.
+    private let directory: String
+
+    package init(directory: String = "") {
+        self.directory = directory
+    }
+
+    /// - Throws: ``FileProblem`` when it is missing, not readable, not a file, or larger than `limit` bytes.
+    package func read(_ path: String, limit: Int = defaultLimit) throws(FileProblem) -> [UInt8] {
+        // Without O_NONBLOCK, opening a FIFO without a writer would wait for ever.
+        let descriptor = open(resolved(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw FileProblem(path: path, errno: errno) }
+        defer { close(descriptor) }
+
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileProblem(path: path, errno: errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw FileProblem(path: path, reason: .isDirectory)
+        default: throw FileProblem(path: path, reason: .notAFile)
+        }
+        return try contents(of: descriptor, path: path, limit: limit)
+    }
+
+    /// The names of every `*.json` in a directory, sorted. Hidden files are skipped: editors and mounted volumes use
+    /// them.
+    package func jsonFiles(in path: String) throws(FileProblem) -> [String] {
+        try names(in: path).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+    }
+
+    /// The names in a directory, sorted, without `.` and `..`.
+    package func names(in path: String) throws(FileProblem) -> [String] {
+        guard let stream = opendir(resolved(path)) else { throw FileProblem(path: path, errno: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    package func exists(_ path: String) -> Bool {
+        access(resolved(path), F_OK) == 0
+    }
+
+    /// The path for the system.
+    package func path(of path: String) -> String { resolved(path) }
+
+    private func resolved(_ path: String) -> String {
+        PathText.join(directory, path)
+    }
+
+    private func contents(of descriptor: Int32, path: String, limit: Int) throws(FileProblem) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            // `Glibc.read`: the method of the same name hides it.
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw FileProblem(path: path, errno: errno)
+            }
+            if count == 0 { return bytes }
+            // `stat` does not help: the size of files below /proc and /sys is 0.
+            guard bytes.count + count <= limit else { throw FileProblem(path: path, reason: .tooLarge(limit)) }
+            bytes += chunk[..<count]
+        }
+    }
+}
