@@ -155,3 +155,16 @@ package struct APIResponse: Sendable {
     package static let minimal = done(
         "Done; `Prefer: return=minimal` left out the body.", headers: [.preferenceApplied])
 }
+
+/// Operations that belong together, under a heading of the description.
+package struct APIGroup: Sendable {
+    let name: String
+    let meaning: String
+    package let operations: [APIOperation]
+
+    package init(name: String, meaning: String, operations: [APIOperation]) {
+        self.name = name
+        self.meaning = meaning
+        self.operations = operations
+    }
+}

@@ -1,4 +1,5 @@
 import Configuration
+import Glibc
 import JSONDocument
 import Operations
 import Sessions
@@ -83,5 +84,92 @@ private struct Pace {
             last = .now
             return true
         }
+    }
+}
+
+/// `concierge export`: writes what a server exports to a file, and checks it.
+struct ArchiveExport {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private(set) var sessions = 0
+    /// What is missing or wrong.
+    private(set) var problems: [String] = []
+    /// Behind the last session that has arrived an export can go on.
+    private(set) var last: String?
+    private(set) var isComplete = false
+    /// Where it is: the file that was asked for, or what has arrived of it.
+    private(set) var place: String
+
+    /// A file that exists is replaced only by a whole export.
+    ///
+    /// - Parameters:
+    ///   - after: the cursor of a session, to go on behind it.
+    ///   - replaces: whether `file` may exist.
+    ///   - progress: is called with the number of bytes so far.
+    init(
+        from listener: AdminListener, after: String?, to file: String, replaces: Bool, progress: (Int) -> Void
+    ) throws {
+        if !replaces, access(file, F_OK) == 0 {
+            errno = EEXIST
+            throw LineReader.Failure(file)
+        }
+        place = file + ".partial"
+        let descriptor = open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw LineReader.Failure(place) }
+        var count = 0
+        var isWritten = true
+        let path = "/v1/exports" + (after.map { "?after=\($0)" } ?? "")
+        let answer = withoutActuallyEscaping(progress) { progress in
+            listener.send("POST", path) { piece in
+                count += piece.count
+                isWritten = Self.write(piece, to: descriptor)
+                progress(count)
+                return isWritten
+            }
+        }
+        isWritten = isWritten && fsync(descriptor) == 0
+        let failure = LineReader.Failure(place)
+        do {
+            guard close(descriptor) == 0, isWritten else { throw failure }
+            if let answer, answer.status != 200 { throw Failure(description: listener.refusal(answer)) }
+            if answer == nil, count == 0 { throw Failure(description: "no server responds at \(listener.place)") }
+            try check(try LineReader(place))
+        } catch {
+            unlink(place)
+            throw error
+        }
+        guard isComplete else { return }
+        guard rename(place, file) == 0 else { throw LineReader.Failure(file) }
+        place = file
+    }
+
+    private static func write(_ piece: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = piece
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let count = Glibc.write(descriptor, start, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        return true
+    }
+
+    private mutating func check(_ file: LineReader) throws {
+        var check = ArchiveCheck()
+        while let line = try file.next() {
+            do {
+                if case .session(let session) = try check.take(line) { last = session[member: "cursor"]?.string }
+            } catch let problem as ArchiveProblem {
+                // The line where it broke off.
+                problems.append(problem.detail)
+                break
+            }
+            problems += check.takeProblems().map(\.detail)
+            sessions = check.sessions
+        }
+        isComplete = try check.finish() && problems.isEmpty
+        problems += check.takeProblems().map(\.detail)
     }
 }

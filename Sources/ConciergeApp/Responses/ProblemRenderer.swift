@@ -3,6 +3,7 @@ import HTTPServer
 import Navigation
 import Operations
 import Sessions
+import Synchronization
 
 /// Turns every error into a problem. An unexpected error becomes a 500 that contains only the request's id; its
 /// description goes to the log.
@@ -60,5 +61,18 @@ extension HTTPRequest {
         let session = String(decoding: parameterBytes(0), as: UTF8.self)
         let journey = String(decoding: parameterBytes(1), as: UTF8.self)
         return "/v1/sessions/\(session)/journeys/\(journey)"
+    }
+}
+
+/// How many responses were problems, by their codes.
+final class ProblemCounts: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    func count(_ kind: ProblemKind) { counts.withLock { $0[kind.code, default: 0] += 1 } }
+
+    func write(to metrics: inout OpenMetricsWriter) {
+        metrics.counter(
+            "concierge_problems", help: "Responses that were problems, by their codes.",
+            by: "code", counts.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } })
     }
 }

@@ -1,6 +1,7 @@
 import Configuration
 import Glibc
 import HTTPServer
+import Synchronization
 
 /// The log: one structured line for each event, on standard error.
 ///
@@ -127,4 +128,31 @@ extension Configuration.Log.Level {
 
     /// Whether it is written at once, so that it survives the end of the process.
     var isUrgent: Bool { severity >= Self.warning.severity }
+}
+
+/// Lets one line a second through, and counts the others: for what fails in every request as long as it lasts.
+final class LogLimit: Sendable {
+    private struct State {
+        /// In nanoseconds of the monotonic clock.
+        var next: UInt64 = 0
+        var leftOut = 0
+    }
+
+    private let state = Mutex(State())
+
+    private static let interval: UInt64 = 1_000_000_000
+
+    /// - Parameter time: in nanoseconds of the monotonic clock.
+    /// - Returns: how many lines were left out before this one; nil when it is left out as well.
+    func admit(at time: UInt64) -> Int? {
+        state.withLock { state in
+            guard time >= state.next else {
+                state.leftOut += 1
+                return nil
+            }
+            state.next = time + Self.interval
+            defer { state.leftOut = 0 }
+            return state.leftOut
+        }
+    }
 }

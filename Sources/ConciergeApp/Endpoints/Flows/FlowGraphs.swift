@@ -99,3 +99,17 @@ final class FlowGraphs: Sendable {
         Problem(.drawingFailed, fields: [.retryAfter: "\(max(1, Int((rest / .seconds(1)).rounded(.up))))"])
     }
 }
+
+/// How the graph of a flow can be had, the default first.
+enum GraphForm: String, Sendable, CaseIterable {
+    case mermaid = "text/vnd.mermaid"
+    case graphviz = "text/vnd.graphviz"
+    case svg = "image/svg+xml"
+
+    init?(mediaType: String) { self.init(rawValue: mediaType) }
+
+    var mediaType: String { rawValue }
+
+    /// As the answer has it: text says how it is encoded.
+    var contentType: String { self == .svg ? rawValue : "\(rawValue); charset=utf-8" }
+}
