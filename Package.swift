@@ -111,8 +111,8 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "API", "Configuration", "Operations", "FlowTools", "HTTPServer", "JSONDocument", "Navigation",
-                "ServiceLocator", "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "CCrypto", "CCurl", "CDeflate",
-                "CEmbeddedFiles", "Threads",
+                "ServiceLocator", "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "CCrypto", "CCurl",
+                "CDeflate", "CEmbeddedFiles", "Threads",
             ],
             swiftSettings: onCallersExecutor),
         .target(

@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 
 /// The commands of the program.
@@ -22,36 +23,70 @@ package enum Command: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it reads the configuration, and so takes the flags that change it.
-    var takesConfiguration: Bool { self != .schema && self != .version && self != .help }
-
-    /// Whether its argument is a flow.
-    var takesFlow: Bool { self == .simulate || self == .paths }
-
-    /// Whether its argument is an archive.
-    var takesArchive: Bool { self == .import || self == .export }
-
-    /// Its own flags with a value.
-    var valueFlags: [String] {
+    /// What follows it, for messages; nil when nothing does.
+    var argument: (name: String, isNeeded: Bool)? {
         switch self {
-        case .check: ["--against", "--admin-key-file"]
-        case .store: ["--admin-key-file"]
-        case .simulate: ["--script", "--input"]
-        case .import: ["--from", "--admin-key-file"]
-        case .export: ["--after", "--admin-key-file"]
-        default: []
+        case .simulate, .paths: ("the id of a flow", true)
+        case .import, .export: ("the path of a file", true)
+        case .schema: ("a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))", true)
+        case .test: ("a folder", false)
+        case .serve, .check, .config, .store, .health, .version, .help: nil
         }
     }
 
-    /// Its own flags without a value.
-    var switches: [String] {
-        switch self {
-        case .config: ["--sources", "--reference"]
-        case .paths: ["--curl"]
-        case .store: ["--json", "--force"]
-        case .import: ["--replace", "--dry-run"]
-        case .export: ["--force"]
-        default: []
+    /// Whether it reads the configuration, and so takes the flags that change it.
+    var takesConfiguration: Bool { self != .schema && self != .version && self != .help }
+
+    /// A flag that only some commands have.
+    struct Flag {
+        let name: String
+        /// The name of its value for people; nil when it takes none.
+        var value: String?
+        let meaning: String
+    }
+
+    /// Its own flags.
+    var flags: [Flag] {
+        let key = Flag(
+            name: "--admin-key-file", value: "FILE",
+            meaning: "the key of the server; default admin.key of this configuration")
+        return switch self {
+        case .config:
+            [
+                Flag(name: "--sources", meaning: "also where each value comes from"),
+                Flag(name: "--reference", meaning: "the table of all keys as Markdown instead"),
+            ]
+        case .check:
+            [
+                Flag(
+                    name: "--against", value: "URL",
+                    meaning: "also report what these flows would do to the journeys of a running server"), key,
+            ]
+        case .simulate:
+            [
+                Flag(name: "--script", value: "FILE", meaning: "the steps to take"),
+                Flag(name: "--input", value: "JSON", meaning: "what the flow is started with; default {}"),
+            ]
+        case .paths: [Flag(name: "--curl", meaning: "commands for a running server instead of scripts")]
+        case .store:
+            [
+                Flag(name: "--json", meaning: "with stats: for programs"),
+                Flag(name: "--force", meaning: "with backup and repair: replace FILE if it exists"),
+                Flag(name: key.name, value: key.value, meaning: "with vacuum: \(key.meaning)"),
+            ]
+        case .import:
+            [
+                Flag(name: "--from", value: "LINE", meaning: "begin with this line of FILE"),
+                Flag(
+                    name: "--replace", meaning: "replace sessions that exist; without it they stay as they are"),
+                Flag(name: "--dry-run", meaning: "report what would happen and change nothing"), key,
+            ]
+        case .export:
+            [
+                Flag(name: "--after", value: "CURSOR", meaning: "begin after the session with this cursor"),
+                Flag(name: "--force", meaning: "replace FILE if it exists"), key,
+            ]
+        case .serve, .schema, .test, .health, .version, .help: []
         }
     }
 }
@@ -92,9 +127,18 @@ package struct ProgramOutput: Sendable {
     }
 }
 
-/// Why a command line is not valid, as one sentence.
+/// Why a command line, or a file that it names, is not valid, as one sentence.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
     package let description: String
+
+    init(_ sentence: String) {
+        description = sentence
+    }
+}
+
+/// Why a command could not do what it was told, as one sentence.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
 
     init(_ sentence: String) {
         description = sentence

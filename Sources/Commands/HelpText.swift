@@ -30,7 +30,8 @@ enum HelpText {
             key.flagName.map { ("\($0) \(key.typeName.uppercased())", plain(key.meaning)) }
         }
         flags.append(("--set KEY=VALUE", "any other key of the configuration"))
-        let lines = (ownFlags(of: topic) + flags).map { "  \(padded($0.0, 24))\($0.1)" }
+        let own = topic.flags.map { ($0.name + ($0.value.map { " \($0)" } ?? ""), $0.meaning) }
+        let lines = (own + flags).map { "  \(padded($0.0, 24))\($0.1)" }
         return """
             \(usageLine(topic))
 
@@ -60,54 +61,6 @@ enum HelpText {
         case .help: "usage: concierge help [COMMAND]"
         }
     }
-
-    private static func ownFlags(of topic: Command) -> [(String, String)] {
-        switch topic {
-        case .config:
-            [
-                ("--sources", "also where each value comes from"),
-                ("--reference", "the table of all keys as Markdown instead"),
-            ]
-        case .check:
-            [
-                ("--against URL", "also report what these flows would do to the journeys of a running server"),
-                ("--admin-key-file FILE", "the key of that server; default admin.key of this configuration"),
-            ]
-        case .simulate:
-            [
-                ("--script FILE", "the steps to take"),
-                ("--input JSON", "what the flow is started with; default {}"),
-            ]
-        case .paths: [("--curl", "commands for a running server instead of scripts")]
-        case .store:
-            [
-                ("--json", "with stats: for programs"),
-                ("--force", "with backup and repair: replace FILE if it exists"),
-                (
-                    "--admin-key-file FILE",
-                    "with vacuum: the key of the server; default admin.key of this configuration"
-                ),
-            ]
-        case .import:
-            [
-                ("--from LINE", "begin with this line of FILE"),
-                ("--replace", "replace sessions that exist; without it they stay as they are"),
-                ("--dry-run", "report what would happen and change nothing"),
-                adminKeyFile,
-            ]
-        case .export:
-            [
-                ("--after CURSOR", "begin after the session with this cursor"),
-                ("--force", "replace FILE if it exists"),
-                adminKeyFile,
-            ]
-        case .serve, .schema, .test, .health, .version, .help: []
-        }
-    }
-
-    private static let adminKeyFile = (
-        "--admin-key-file FILE", "the key of the server; default admin.key of this configuration"
-    )
 
     /// The text that flags alone do not tell. If there is any, it begins and ends with an empty line.
     private static func explanation(of topic: Command) -> String {

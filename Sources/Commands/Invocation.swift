@@ -3,45 +3,16 @@ import JSONDocument
 
 /// A parsed command line. Values of keys are not checked here: a bad value is a problem of the configuration, and is
 /// reported with all others.
-package struct Invocation: Sendable, Equatable {
+package struct Invocation: Sendable {
     package var command: Command
     package var configurationFile: String?
     package var flags: [FlagValue] = []
-    /// `concierge config --sources`.
-    package var showsSources = false
-    /// `concierge config --reference`: the table of all keys for `config/README.md`.
-    package var showsReference = false
-    /// The flow of `simulate` and `paths`.
-    package var flow: String?
-    /// `concierge test DIR`; nil is `tests` in the folder of the flows.
-    package var directory: String?
-    /// `concierge simulate --script FILE`.
-    package var script: String?
-    /// `concierge simulate --input JSON`: the input of the flow.
-    package var input: String?
-    /// `concierge paths --curl`.
-    package var showsCurl = false
-    /// `concierge check --against URL`: the admin listener of a running server.
-    package var against: String?
+    /// What follows the command: a flow, a file, a folder, a kind of files.
+    var argument: String?
     /// The action of `concierge store`.
     package var storeAction: StoreAction?
-    /// `concierge store backup FILE` and `repair FILE`.
-    package var newFile: String?
-    /// `concierge store backup --force` and `export --force`: replaces an existing file. `concierge import --replace`:
-    /// replaces existing sessions.
-    package var replaces = false
-    /// `concierge store stats --json`.
-    package var showsJSON = false
-    /// `concierge import FILE` and `export FILE`.
-    package var archive: String?
-    /// `concierge import --from LINE`.
-    package var from = 1
-    /// `concierge import --dry-run`.
-    package var isTrial = false
-    /// `concierge export --after CURSOR`.
-    package var after: String?
-    /// `concierge schema KIND`.
-    package var schema: FileSchema?
+    /// The values of the command's own flags, by their names; empty for a flag that takes none.
+    private var given: [String: String] = [:]
     /// The topic of `help`; `nil` for the whole program.
     package var topic: Command?
 
@@ -78,48 +49,37 @@ package struct Invocation: Sendable, Equatable {
         self.topic = topic
     }
 
+    /// The value of one of the command's own flags; nil without it.
+    subscript(flag: String) -> String? { given[flag] }
+
     private func checkCompleteness() throws(UsageError) {
         if command == .store { try checkStoreAction() }
-        if command == .schema, schema == nil {
-            throw UsageError(
-                "schema needs a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))")
+        if let needed = command.argument, needed.isNeeded, argument == nil {
+            throw UsageError("\(command.rawValue) needs \(needed.name)")
         }
-        if command.takesArchive, archive == nil { throw UsageError("\(command.rawValue) needs the path of a file") }
-        guard command.takesFlow else { return }
-        guard flow != nil else { throw UsageError("\(command.rawValue) needs the id of a flow") }
-        guard command != .simulate || script != nil else { throw UsageError("simulate needs --script FILE") }
+        if command == .simulate, self["--script"] == nil { throw UsageError("simulate needs --script FILE") }
     }
 
     private mutating func take(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         guard argument.hasPrefix("-"), argument != "-" else {
-            if command.takesFlow, flow == nil, !argument.isEmpty, argument != "-" {
-                flow = argument
-                return
-            }
-            if command.takesArchive, archive == nil, !argument.isEmpty, argument != "-" {
-                archive = argument
-                return
-            }
-            if command == .test, directory == nil, !argument.isEmpty, argument != "-" {
-                directory = argument
-                return
-            }
-            if command == .schema, schema == nil, let kind = FileSchema(rawValue: argument) {
-                schema = kind
-                return
-            }
             if command == .store, argument != "-" { return try takeStoreArgument(argument) }
-            throw UsageError("\(command.rawValue) takes no argument \(argument.quoted)")
+            let isKnown = command != .schema || FileSchema(rawValue: argument) != nil
+            guard command.argument != nil, self.argument == nil, isKnown, !argument.isEmpty, argument != "-" else {
+                throw UsageError("\(command.rawValue) takes no argument \(argument.quoted)")
+            }
+            self.argument = argument
+            return
         }
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let flag = parts[0]
         let attached = parts.count == 2 ? parts[1] : nil
-        if command.switches.contains(flag) {
+        let own = command.flags.first { $0.name == flag }
+        if own != nil, own?.value == nil {
             guard attached == nil else { throw UsageError("\(flag) takes no value") }
-            turnOn(flag)
+            given[flag] = ""
             return
         }
-        guard command.takesConfiguration, (Self.valueFlags + command.valueFlags).contains(flag) else {
+        guard own != nil || (command.takesConfiguration && Self.valueFlags.contains(flag)) else {
             throw UsageError(Self.unknown(flag, of: command))
         }
         if let attached {
@@ -129,29 +89,11 @@ package struct Invocation: Sendable, Equatable {
         }
     }
 
-    private mutating func turnOn(_ flag: String) {
-        switch flag {
-        case "--sources": showsSources = true
-        case "--reference": showsReference = true
-        case "--json": showsJSON = true
-        case "--force", "--replace": replaces = true
-        case "--dry-run": isTrial = true
-        default: showsCurl = true
-        }
-    }
-
     private mutating func assign(_ value: String, to flag: String) throws(UsageError) {
         switch flag {
         case "--config":
             guard !value.isEmpty else { throw UsageError("--config needs the path of a file") }
             configurationFile = value
-        case "--against": against = value
-        case "--script": script = value
-        case "--input": input = value
-        case "--after": after = value
-        case "--from":
-            guard let line = Int(value), line > 0 else { throw UsageError("--from needs the number of a line") }
-            from = line
         case "--admin-key-file":
             // The key of the other server, in place of the configuration's own.
             flags.append(FlagValue(flag: flag, path: "admin.key_file", text: value))
@@ -163,8 +105,13 @@ package struct Invocation: Sendable, Equatable {
             }
             flags.append(FlagValue(flag: flag, path: parts[0], text: parts[1]))
         default:
-            guard let key = Self.keyFlags[flag] else { return }
-            flags.append(FlagValue(flag: flag, path: key, text: value))
+            if let key = Self.keyFlags[flag] {
+                flags.append(FlagValue(flag: flag, path: key, text: value))
+                return
+            }
+            let isLine = Int(value).map { $0 > 0 } ?? false
+            if flag == "--from", !isLine { throw UsageError("--from needs the number of a line") }
+            given[flag] = value
         }
     }
 
@@ -188,12 +135,12 @@ package struct Invocation: Sendable, Equatable {
 
     private static func command(_ name: String) throws(UsageError) -> Command {
         if let command = Command(rawValue: name) { return command }
-        let guess = NearestName.of(name, among: Command.allCases.map(\.rawValue)).map { "; did you mean \($0)?" } ?? ""
-        throw UsageError("there is no command \(name.quoted); allowed is \(commandList)\(guess)")
+        let question = NearestName.question(for: name, among: Command.allCases.map(\.rawValue))
+        throw UsageError("there is no command \(name.quoted); allowed is \(commandList)\(question)")
     }
 
     private static func unknown(_ flag: String, of command: Command) -> String {
-        let known = (command.takesConfiguration ? valueFlags : []) + command.valueFlags + command.switches
+        let known = (command.takesConfiguration ? valueFlags : []) + command.flags.map(\.name)
         let sentence = "\(command.rawValue) has no flag \(flag.quoted)"
         if let guess = NearestName.of(flag, among: known + ["--help"]) { return "\(sentence); did you mean \(guess)?" }
         // A key without its own flag.

@@ -196,6 +196,15 @@ struct AdminListener {
         key = configuration.admin.key
     }
 
+    /// - Parameter url: where it is. Key and certificate are those of the configuration.
+    init?(at url: String, _ configuration: Configuration, timeoutSeconds: Int) {
+        guard var server = PlainHTTP(url: url, certificate: configuration.tls.certificate) else { return nil }
+        server.timeoutSeconds = timeoutSeconds
+        self.server = server
+        place = url
+        key = configuration.admin.key
+    }
+
     /// - Parameter sink: gets the body of a response 200 as it comes; false ends the transfer.
     /// - Returns: nil when nothing answers, or the response breaks off.
     func send(

@@ -10,7 +10,7 @@ extension Program {
     /// Writes problems to standard error, and the summary to standard output.
     static func check(
         _ loaded: LoadedConfiguration, _ files: FileReader, against url: String?, _ output: ProgramOutput
-    ) -> Int32 {
+    ) throws -> Int32 {
         var loaded = loaded
         if let problem = storeProblem(of: loaded, files) { loaded.problems.append(problem) }
         for problem in loaded.problems { output.complaint("\(problem)\n") }
@@ -21,7 +21,7 @@ extension Program {
                 + "\(counted(loaded.flowFileCount, "flow file")): "
                 + "\(counted(errors, "error")), \(counted(loaded.problems.count - errors, "warning"))\n")
         guard errors == 0 else { return ExitStatus.usage }
-        return url.map { compare(loaded, files, with: $0, output) } ?? ExitStatus.success
+        return try url.map { try compare(loaded, files, with: $0, output) } ?? ExitStatus.success
     }
 
     /// Why a server could not use the configured store. The check creates nothing. A server that already uses the file
@@ -37,24 +37,19 @@ extension Program {
     /// Reports what these flows would do to the journeys of a running server.
     private static func compare(
         _ loaded: LoadedConfiguration, _ files: FileReader, with url: String, _ output: ProgramOutput
-    ) -> Int32 {
-        do {
-            let census = try ImpactReport.census(at: url, loaded.configuration)
-            let tried = try ImpactReport.tried(
-                loaded.flows, with: loaded.services, at: url, loaded.configuration)
-            let report = ImpactReport(
-                JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census), tried,
-                orphans: loaded.configuration.orphanedJourneys)
-            for misfit in tried.misfits {
-                output.complaint("\(misfit.problem(in: loaded.services, with: files))\n")
-            }
-            for line in report.lines { output.result("\(line)\n") }
-            output.result("\(report.summary)\n")
-            return report.losesJourneys || !tried.misfits.isEmpty ? ExitStatus.usage : ExitStatus.success
-        } catch {
-            output.complaint("concierge: \(error)\n")
-            return ExitStatus.failure
+    ) throws -> Int32 {
+        let listener = try ImpactReport.listener(at: url, loaded.configuration)
+        let census = try ImpactReport.census(at: listener)
+        let tried = try ImpactReport.tried(loaded.flows, with: loaded.services, at: listener)
+        let report = ImpactReport(
+            JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census), tried,
+            orphans: loaded.configuration.orphanedJourneys)
+        for misfit in tried.misfits {
+            output.complaint("\(misfit.problem(in: loaded.services, with: files))\n")
         }
+        for line in report.lines { output.result("\(line)\n") }
+        output.result("\(report.summary)\n")
+        return report.losesJourneys || !tried.misfits.isEmpty ? ExitStatus.usage : ExitStatus.success
     }
 
     private static func counted(_ count: Int, _ noun: String) -> String {
@@ -64,18 +59,14 @@ extension Program {
 
 extension Program {
     /// Prints scripts that together take every transition of a flow.
-    static func paths(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
-        guard let flow = flow(of: invocation, in: loaded, output) else { return ExitStatus.usage }
-        do {
-            let services = Sessions(catalog: try loaded.catalog(), store: MemoryStore()).documentsOfNewSession
-            let coverage = FlowPaths(flow, in: loaded.flows).coveringScripts(services: services)
-            output.result(
-                invocation.showsCurl ? coverage.curl(base: base(loaded.configuration)) : "\(coverage.json)\n")
-            return ExitStatus.success
-        } catch {
-            output.complaint("concierge: \(error)\n")
-            return ExitStatus.failure
-        }
+    static func paths(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) throws -> Int32
+    {
+        let flow = try flow(of: invocation, in: loaded)
+        let services = Sessions(catalog: try loaded.catalog(), store: MemoryStore()).documentsOfNewSession
+        let coverage = FlowPaths(flow, in: loaded.flows).coveringScripts(services: services)
+        output.result(
+            invocation["--curl"] != nil ? coverage.curl(base: base(loaded.configuration)) : "\(coverage.json)\n")
+        return ExitStatus.success
     }
 
     /// The address at which this machine reaches the public listener of the configuration.
@@ -94,57 +85,42 @@ extension Program {
     /// Plays a script on a flow, and writes each step to standard output.
     static func simulate(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput
-    ) async -> Int32 {
-        guard let flow = flow(of: invocation, in: loaded, output), let path = invocation.script else {
-            return ExitStatus.usage
-        }
-        let script: SimulationScript
-        let input: JSONDocument?
-        do {
-            script = try SimulationScript(try files.read(path), named: path)
-            input = try invocation.input.map(Self.input) ?? script.input
-        } catch {
-            output.complaint("concierge: \(error)\n")
-            return ExitStatus.usage
-        }
-        do {
-            let simulation = try await Simulation(of: flow, loaded, given: script.given)
-            var isComplete = true
-            output.result("start \(flow.id) \(flow.version)\(input.map { " \($0)" } ?? "")\n")
-            _ = try await simulation.play(script, input: input) { step, result in
-                if let step { output.result("\n> \(script.steps[step])\n") }
-                let expected = step.flatMap { script.expectations[$0] }
-                switch result {
-                case .shown(let shown, let path):
-                    if case .navigate? = step.map({ script.steps[$0] }) {
-                        output.result("  by way of \(path.joined(separator: ", "))\n")
-                    }
-                    output.result(SimulationText.screen(shown.view))
-                case .refused(let error):
-                    output.result(try SimulationText.refusal(error))
-                    if expected?.refused == nil { isComplete = false }
+    ) async throws -> Int32 {
+        let flow = try flow(of: invocation, in: loaded)
+        let path = invocation["--script"] ?? ""
+        let script = try SimulationScript(try files.read(path), named: path)
+        let input = try invocation["--input"].map(Self.input) ?? script.input
+        let simulation = try await Simulation(of: flow, loaded, given: script.given)
+        var isComplete = true
+        output.result("start \(flow.id) \(flow.version)\(input.map { " \($0)" } ?? "")\n")
+        _ = try await simulation.play(script, input: input) { step, result in
+            if let step { output.result("\n> \(script.steps[step])\n") }
+            let expected = step.flatMap { script.expectations[$0] }
+            switch result {
+            case .shown(let shown, let path):
+                if case .navigate? = step.map({ script.steps[$0] }) {
+                    output.result("  by way of \(path.joined(separator: ", "))\n")
                 }
-                for difference in try await simulation.differences(result, from: expected) {
-                    output.result("  differs: \(difference)\n")
-                    isComplete = false
-                }
+                output.result(SimulationText.screen(shown.view))
+            case .refused(let error):
+                output.result(try SimulationText.refusal(error))
+                if expected?.refused == nil { isComplete = false }
             }
-            return isComplete ? ExitStatus.success : ExitStatus.failure
-        } catch {
-            output.complaint("concierge: \(error)\n")
-            return ExitStatus.failure
+            for difference in try await simulation.differences(result, from: expected) {
+                output.result("  differs: \(difference)\n")
+                isComplete = false
+            }
         }
+        return isComplete ? ExitStatus.success : ExitStatus.failure
     }
 
     /// The flow of a command, in its highest version.
-    static func flow(
-        of invocation: Invocation, in loaded: LoadedConfiguration, _ output: ProgramOutput
-    ) -> FlowDefinition? {
-        let id = invocation.flow ?? ""
+    private static func flow(
+        of invocation: Invocation, in loaded: LoadedConfiguration
+    ) throws(UsageError) -> FlowDefinition {
+        let id = invocation.argument ?? ""
         if let flow = loaded.flows.flow(id) { return flow }
-        let guess = NearestName.of(id, among: loaded.flows.ids).map { "; did you mean \($0)?" } ?? ""
-        output.complaint("concierge: there is no flow \(id.quoted)\(guess)\n")
-        return nil
+        throw UsageError("there is no flow \(id.quoted)\(NearestName.question(for: id, among: loaded.flows.ids))")
     }
 
     private static func input(_ text: String) throws(UsageError) -> JSONDocument {

@@ -27,7 +27,7 @@ package enum Program {
             if arguments.isEmpty { output.complaint(HelpText.program) }
             return ExitStatus.usage
         }
-        if invocation.showsReference {
+        if invocation["--reference"] != nil {
             output.result(ConfigurationReference.markdown)
             return ExitStatus.success
         }
@@ -39,20 +39,25 @@ package enum Program {
             output.result("\(BuildInformation.name) \(BuildInformation.version)\n")
             return ExitStatus.success
         case .schema:
-            output.result("\(invocation.schema?.document ?? .null)\n")
+            output.result("\(invocation.argument.flatMap(FileSchema.init(rawValue:))?.document ?? .null)\n")
             return ExitStatus.success
         case .serve, .check, .config, .simulate, .test, .paths, .store, .import, .export, .health:
             let loader = ConfigurationLoader(environment: environment, files: files, adding: added)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
-            return await run(invocation, loaded, files, output, serve)
+            do {
+                return try await run(invocation, loaded, files, output, serve)
+            } catch {
+                output.complaint("concierge: \(error)\n")
+                return error is UsageError || error is FileProblem ? ExitStatus.usage : ExitStatus.failure
+            }
         }
     }
 
     private static func run(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput,
         _ serve: Serve
-    ) async -> Int32 {
-        if invocation.command == .check { return check(loaded, files, against: invocation.against, output) }
+    ) async throws -> Int32 {
+        if invocation.command == .check { return try check(loaded, files, against: invocation["--against"], output) }
         guard !loaded.hasErrors else {
             // Warnings are for `check` and for the log of the running server.
             for problem in loaded.problems where problem.severity == .error { output.complaint("\(problem)\n") }
@@ -60,21 +65,19 @@ package enum Program {
         }
         switch invocation.command {
         case .serve: return await serve(loaded)
-        case .simulate: return await simulate(invocation, loaded, files, output)
+        case .simulate: return try await simulate(invocation, loaded, files, output)
         case .test: return await test(invocation, loaded, files, output)
-        case .paths: return paths(invocation, loaded, output)
-        case .store: return store(invocation, loaded, output)
-        case .import: return importArchive(invocation, loaded, output)
-        case .export: return exportArchive(invocation, loaded, output)
+        case .paths: return try paths(invocation, loaded, output)
+        case .store: return try store(invocation.storeAction ?? .check, invocation, loaded, output)
+        case .import: return try importArchive(invocation, loaded, output)
+        case .export: return try exportArchive(invocation, loaded, output)
         case .health:
-            guard let failure = HealthCheck.failure(of: loaded.configuration) else { return ExitStatus.success }
-            output.complaint("concierge: \(failure)\n")
-            return ExitStatus.failure
+            if let failure = HealthCheck.failure(of: loaded.configuration) { throw CommandFailure(failure) }
         default:
             output.result(
-                invocation.showsSources
+                invocation["--sources"] != nil
                     ? ConfigurationReport.jsonWithSources(of: loaded) : ConfigurationReport.json(of: loaded))
-            return ExitStatus.success
         }
+        return ExitStatus.success
     }
 }

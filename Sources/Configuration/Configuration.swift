@@ -84,7 +84,8 @@ package struct Configuration: Sendable, Equatable {
     package var proxies = Proxies()
     package var quotas = Quotas()
     package var limits = Limits()
-    package var timeouts = Timeouts()
+    /// A byte now and then does not extend them.
+    package var timeouts = HTTPServerConfiguration.Timeouts()
     package var log = Log()
     package var journeys = Journeys()
     package var idempotency = Idempotency()
@@ -205,15 +206,6 @@ package struct Configuration: Sendable, Equatable {
         package var addressStreams = 1024
         package var sessionStreams = 32
         package var connectionMemory = 8192
-    }
-
-    /// The deadlines of a request. A byte now and then does not extend them.
-    package struct Timeouts: Sendable, Equatable {
-        package var header = Duration.seconds(10)
-        package var body = Duration.seconds(30)
-        package var idle = Duration.seconds(60)
-        package var handler = Duration.seconds(30)
-        package var write = Duration.seconds(30)
     }
 
     /// The log on standard error.

@@ -110,7 +110,7 @@ extension ConfigurationKey {
     /// The key of a task that a variable names. A variable has no hyphens and no small letters: it means the known task
     /// that is written like that, or else the name in small letters with hyphens.
     static func ofTask(variable: String, known: [String]) -> ConfigurationKey? {
-        let prefix = "\(EnvironmentLayer.prefix)TASKS_"
+        let prefix = "\(LoadedConfiguration.variablePrefix)TASKS_"
         guard variable.hasPrefix(prefix) else { return nil }
         if let key = known.lazy.flatMap(ofTask(_:)).first(where: { $0.environmentName == variable }) { return key }
         for member in taskMembers where variable.hasSuffix("_\(member.uppercased())") {

@@ -27,9 +27,9 @@ package struct ConfigurationLoader: Sendable {
     package func load(file: String? = nil, flags: [FlagValue] = []) -> LoadedConfiguration {
         var loaded = LoadedConfiguration()
         loaded.added = added
-        apply(fileLayer(named: file, &loaded), to: &loaded)
-        apply(EnvironmentLayer.read(environment, tasks: loaded.configuration.tasks.names), to: &loaded)
-        apply(FlagLayer.read(flags), to: &loaded)
+        readFile(named: file, &loaded)
+        loaded.read(environment: environment)
+        loaded.read(flags: flags)
         readAdminKey(&loaded)
         checkTLS(&loaded)
         readRedisPasswords(&loaded)
@@ -42,42 +42,25 @@ package struct ConfigurationLoader: Sendable {
         return loaded
     }
 
-    private func fileLayer(named flag: String?, _ loaded: inout LoadedConfiguration) -> ConfigurationLayer {
+    private func readFile(named flag: String?, _ loaded: inout LoadedConfiguration) {
         let named: (path: String, origin: ValueOrigin)?
         if let flag {
             named = (flag, .flag("--config"))
-        } else if let path = environment[EnvironmentLayer.fileVariable], !path.isEmpty {
-            named = (path, .environment(EnvironmentLayer.fileVariable))
+        } else if let path = environment[LoadedConfiguration.fileVariable], !path.isEmpty {
+            named = (path, .environment(LoadedConfiguration.fileVariable))
         } else {
             named = nil
         }
-        guard let path = named?.path ?? (files.exists(Self.defaultFile) ? Self.defaultFile : nil) else {
-            return ConfigurationLayer()
-        }
+        guard let path = named?.path ?? (files.exists(Self.defaultFile) ? Self.defaultFile : nil) else { return }
         loaded.file = path
         do {
-            return FileLayer.read(try JSONFile(reading: path, with: files))
+            loaded.read(try JSONFile(reading: path, with: files))
         } catch {
             // A missing file is corrected where it is named, and invalid JSON in the file itself.
-            guard let named, error.code != "invalid_json" else { return ConfigurationLayer(problems: [error]) }
-            return ConfigurationLayer(problems: [
-                ConfigurationProblem(at: named.origin, code: error.code, error.message)
-            ])
-        }
-    }
-
-    private func apply(_ layer: ConfigurationLayer, to loaded: inout LoadedConfiguration) {
-        loaded.problems += layer.problems
-        for assignment in layer.assignments {
-            let key = assignment.key
-            if key.assign(assignment.written, &loaded.configuration) {
-                loaded.origins[key.path] = assignment.origin
-            } else {
-                loaded.problems.append(
-                    ConfigurationProblem(
-                        at: assignment.origin, pointer: key.pointer, code: "bad_value",
-                        key.refusal(assignment.written)))
-            }
+            let isNamed = error.code != "invalid_json"
+            loaded.problems.append(
+                named.map { isNamed ? ConfigurationProblem(at: $0.origin, code: error.code, error.message) : error }
+                    ?? error)
         }
     }
 
@@ -169,27 +152,19 @@ package struct ConfigurationLoader: Sendable {
     }
 
     /// - Returns: all services that flows can refer to: every declared service, even if its file has mistakes.
-    private func readServices(_ loaded: inout LoadedConfiguration) -> Navigation.ServiceDirectory {
+    private func readServices(_ loaded: inout LoadedConfiguration) -> ServiceDirectory {
         guard let directory = directory(\.services, "services", &loaded) else {
             return .declared(by: [], adding: added)
         }
-        let found = ServiceDirectory.read(
-            directory, namedAt: loaded.origin(of: "services"), with: files, beside: added.definitions.map(\.name))
-        loaded.services = found.services
-        loaded.serviceFileCount = found.fileCount
-        loaded.problems += found.problems
-        return .declared(by: found.services, adding: added, alsoNamed: found.names)
+        let names = loaded.readServices(in: directory, with: files)
+        return .declared(by: loaded.services, adding: added, alsoNamed: names)
     }
 
-    private func readFlows(_ loaded: inout LoadedConfiguration, _ services: Navigation.ServiceDirectory) {
+    private func readFlows(_ loaded: inout LoadedConfiguration, _ services: ServiceDirectory) {
         // Flows refer to services: flows beside the file refer to services beside the file.
         let hasOthers = loaded.origin(of: "services").isOutsideFile
         if let directory = hasOthers ? loaded.configuration.flows : directory(\.flows, "flows", &loaded) {
-            let found = FlowDirectory.read(
-                directory, namedAt: loaded.origin(of: "flows"), with: files, services: services)
-            loaded.flows = found.catalog
-            loaded.flowFileCount = found.fileCount
-            loaded.problems += found.problems
+            loaded.readFlows(in: directory, with: files, referringTo: services)
         }
         checkMainFlow(&loaded)
         checkTasks(&loaded)
@@ -203,8 +178,8 @@ package struct ConfigurationLoader: Sendable {
                 loaded.report("without_effect", "tasks.\(target.name).url", message, severity: .warning)
             }
             if !known.contains(target.name) {
-                let guess = NearestName.of(target.name, among: known).map { "; did you mean \($0)?" } ?? ""
-                warn("no flow has a task \(target.name.quoted)\(guess)")
+                let question = NearestName.question(for: target.name, among: known)
+                warn("no flow has a task \(target.name.quoted)\(question)")
             }
             if target.isReadable {
                 warn(

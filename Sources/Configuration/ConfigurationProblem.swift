@@ -1,5 +1,3 @@
-import Glibc
-
 /// A problem of the configuration or of a service file. All are found before the first is printed.
 package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Severity: String, Sendable {
@@ -43,75 +41,5 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
         case .control, .lineSeparator, .paragraphSeparator: true
         default: false
         }
-    }
-}
-
-/// Why a file could not be read, as a sentence.
-package struct FileProblem: Error, Equatable, CustomStringConvertible {
-    package enum Reason: Sendable, Equatable {
-        case missing
-        case notPermitted
-        case isDirectory
-        case notADirectory
-        case notAFile
-        case tooLarge(Int)
-        case other(Int32)
-    }
-
-    package let path: String
-    package let reason: Reason
-
-    package init(path: String, reason: Reason) {
-        self.path = path
-        self.reason = reason
-    }
-
-    init(path: String, errno code: Int32) {
-        let reason: Reason
-        switch code {
-        case ENOENT: reason = .missing
-        case EACCES, EPERM: reason = .notPermitted
-        case EISDIR: reason = .isDirectory
-        case ENOTDIR: reason = .notADirectory
-        default: reason = .other(code)
-        }
-        self.init(path: path, reason: reason)
-    }
-
-    /// The stable name of the reason in the output of `concierge check`.
-    package var code: String {
-        switch reason {
-        case .missing: "missing_file"
-        case .notPermitted, .other: "unreadable_file"
-        case .isDirectory, .notADirectory, .notAFile: "wrong_file_kind"
-        case .tooLarge: "file_too_large"
-        }
-    }
-
-    package var description: String {
-        switch reason {
-        case .missing: "\(path) does not exist"
-        case .notPermitted: "\(path) may not be read by this user"
-        case .isDirectory: "\(path) is a directory, not a file"
-        case .notADirectory: "\(path) is not a directory, or something on its way is not one"
-        case .notAFile: "\(path) is not an ordinary file"
-        case .tooLarge(let limit): "\(path) is larger than \(limit) bytes"
-        case .other(let code): "\(path) could not be read (system error \(code))"
-        }
-    }
-}
-
-/// Operations on paths as text, without the file system.
-package enum PathText {
-    /// `name` relative to `directory`; an absolute name stays as it is.
-    package static func join(_ directory: String, _ name: String) -> String {
-        if directory.isEmpty || name.utf8.first == UInt8(ascii: "/") { return name }
-        return directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
-    }
-
-    /// The directory of a path, empty when there is none: `config` for `config/concierge.json`.
-    static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "" }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -3,16 +3,10 @@ import JSONDocument
 /// The rules between keys.
 enum ConfigurationRules {
     static func problems(of loaded: LoadedConfiguration) -> [ConfigurationProblem] {
-        rules.compactMap { $0(loaded) }
+        [missingAdminKey(loaded)].compactMap(\.self) + rules.compactMap { $0.problem(of: loaded) }
     }
 
-    private static let rules: [@Sendable (LoadedConfiguration) -> ConfigurationProblem?] = [
-        adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory, targetFitsHeader,
-        intervalIsUsed, cookiesAreSecure, delayWithinDrain, proxiesAreSome, graceWithinIdle, handlersHaveTime,
-        retentionOutlastsClock, totalHoldsDocument, addressWithinConnections, buffersHoldBody,
-    ]
-
-    @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+    private static func missingAdminKey(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
         let admin = loaded.configuration.admin
         // A key with a bad value, or a key file that could not be read, has been reported already.
         guard admin.key == nil, admin.keyHashes.isEmpty,
@@ -24,158 +18,105 @@ enum ConfigurationRules {
             "admin.key is missing; it is mandatory when admin.host is not loopback, and admin.host is \(admin.host)")
     }
 
-    @Sendable private static func listenersDiffer(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let configuration = loaded.configuration
-        let (host, admin) = (configuration.host, configuration.admin)
-        guard configuration.port != 0, configuration.port == admin.port,
-            host == admin.host || isWildcard(host) || isWildcard(admin.host)
-        else { return nil }
-        return problem(
-            "conflict", .error, loaded, "admin.port", "port",
-            because: "admin.port is \(admin.port), and so is port; allowed are two different ports")
-    }
+    private struct Rule: Sendable {
+        let code: String
+        var severity = ConfigurationProblem.Severity.warning
+        /// The first is the one to change.
+        let keys: [String]
+        /// What is wrong; nil when nothing is.
+        let sentence: @Sendable (Configuration) -> String?
 
-    @Sendable private static func touchesBeforeIdle(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let (touch, idle) = (loaded.configuration.touchInterval, loaded.configuration.sessionIdleTimeout)
-        guard touch >= idle else { return nil }
-        return problem(
-            "conflict", .error, loaded, "touch_interval", "session_idle_timeout",
-            because: "touch_interval is \(DurationText.format(touch)); it must be shorter than session_idle_timeout "
-                + "(\(DurationText.format(idle))), or sessions in use would end")
-    }
-
-    @Sendable private static func idleWithinLifetime(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let (idle, lifetime) = (loaded.configuration.sessionIdleTimeout, loaded.configuration.sessionLifetime)
-        guard idle > lifetime else { return nil }
-        return problem(
-            "without_effect", .warning, loaded, "session_idle_timeout", "session_lifetime",
-            because: "session_idle_timeout (\(DurationText.format(idle))) is longer than session_lifetime "
-                + "(\(DurationText.format(lifetime))) and so never ends a session")
-    }
-
-    @Sendable private static func headersFitMemory(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let limits = loaded.configuration.limits
-        guard limits.headerBytes > limits.connectionMemory else { return nil }
-        return problem(
-            "conflict", .error, loaded, "limits.connection_memory", "limits.header_bytes",
-            because: "limits.connection_memory is \(limits.connectionMemory); it must hold limits.header_bytes "
-                + "(\(limits.headerBytes))")
-    }
-
-    /// A request line cannot be so long.
-    @Sendable private static func targetFitsHeader(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let limits = loaded.configuration.limits
-        guard limits.targetBytes > limits.headerBytes else { return nil }
-        return problem(
-            "without_effect", .warning, loaded, "limits.target_bytes", "limits.header_bytes",
-            because:
-                "limits.target_bytes (\(limits.targetBytes)) is more than limits.header_bytes (\(limits.headerBytes)), "
-                + "which counts the request line as well")
-    }
-
-    @Sendable private static func intervalIsUsed(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let configuration = loaded.configuration
-        // The configuration file that comes with Concierge contains every default.
-        guard configuration.durability != .interval, configuration.syncInterval != Configuration().syncInterval else {
-            return nil
+        /// The latest source of one of the keys is where the clash is to be corrected.
+        func problem(of loaded: LoadedConfiguration) -> ConfigurationProblem? {
+            guard let sentence = sentence(loaded.configuration) else { return nil }
+            let origin = keys.map { loaded.origin(of: $0) }.max { $0.precedence < $1.precedence } ?? .builtIn
+            return ConfigurationProblem(
+                severity, at: origin, pointer: ConfigurationKey.pointer(of: keys[0]), code: code, sentence)
         }
-        return problem(
-            "without_effect", .warning, loaded, "sync_interval", "durability",
-            because: "sync_interval is \(DurationText.format(configuration.syncInterval)), and durability is "
-                + "\(configuration.durability.rawValue); it counts with interval only")
     }
 
-    @Sendable private static func cookiesAreSecure(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        guard loaded.configuration.tls.certificate != nil, !loaded.configuration.cookie.secure else { return nil }
-        return problem(
-            "conflict", .error, loaded, "cookie.secure", "tls.certificate",
-            because: "cookie.secure is false, and tls.certificate is given; allowed is true with HTTPS")
-    }
+    private static let rules: [Rule] = [
+        Rule(code: "conflict", severity: .error, keys: ["admin.port", "port"]) {
+            let (host, admin) = ($0.host, $0.admin)
+            let isOne = host == admin.host || [host, admin.host].contains { $0 == "0.0.0.0" || $0 == "::" }
+            return $0.port != 0 && $0.port == admin.port && isOne
+                ? "admin.port is \(admin.port), and so is port; allowed are two different ports" : nil
+        },
+        Rule(code: "conflict", severity: .error, keys: ["touch_interval", "session_idle_timeout"]) {
+            $0.touchInterval >= $0.sessionIdleTimeout
+                ? "touch_interval is \(text($0.touchInterval)); it must be shorter than session_idle_timeout "
+                    + "(\(text($0.sessionIdleTimeout))), or sessions in use would end" : nil
+        },
+        Rule(code: "without_effect", keys: ["session_idle_timeout", "session_lifetime"]) {
+            $0.sessionIdleTimeout > $0.sessionLifetime
+                ? "session_idle_timeout (\(text($0.sessionIdleTimeout))) is longer than session_lifetime "
+                    + "(\(text($0.sessionLifetime))) and so never ends a session" : nil
+        },
+        Rule(code: "conflict", severity: .error, keys: ["limits.connection_memory", "limits.header_bytes"]) {
+            $0.limits.headerBytes > $0.limits.connectionMemory
+                ? "limits.connection_memory is \($0.limits.connectionMemory); it must hold limits.header_bytes "
+                    + "(\($0.limits.headerBytes))" : nil
+        },
+        // A request line cannot be so long.
+        Rule(code: "without_effect", keys: ["limits.target_bytes", "limits.header_bytes"]) {
+            $0.limits.targetBytes > $0.limits.headerBytes
+                ? "limits.target_bytes (\($0.limits.targetBytes)) is more than limits.header_bytes "
+                    + "(\($0.limits.headerBytes)), which counts the request line as well" : nil
+        },
+        // The configuration file that comes with Concierge contains every default.
+        Rule(code: "without_effect", keys: ["sync_interval", "durability"]) {
+            $0.durability != .interval && $0.syncInterval != Configuration().syncInterval
+                ? "sync_interval is \(text($0.syncInterval)), and durability is \($0.durability.rawValue); "
+                    + "it counts with interval only" : nil
+        },
+        Rule(code: "conflict", severity: .error, keys: ["cookie.secure", "tls.certificate"]) {
+            $0.tls.certificate != nil && !$0.cookie.secure
+                ? "cookie.secure is false, and tls.certificate is given; allowed is true with HTTPS" : nil
+        },
+        // Otherwise requests of the delay's last moment would get 503.
+        Rule(code: "conflict", severity: .error, keys: ["drain_delay", "drain_timeout"]) {
+            $0.drainDelay > .zero && $0.drainDelay >= $0.drainTimeout
+                ? "drain_delay is \(text($0.drainDelay)); it must be shorter than drain_timeout "
+                    + "(\(text($0.drainTimeout))), which includes it" : nil
+        },
 
-    /// Otherwise requests of the delay's last moment would get 503.
-    @Sendable private static func delayWithinDrain(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let (delay, timeout) = (loaded.configuration.drainDelay, loaded.configuration.drainTimeout)
-        guard delay > .zero, delay >= timeout else { return nil }
-        return problem(
-            "conflict", .error, loaded, "drain_delay", "drain_timeout",
-            because: "drain_delay is \(DurationText.format(delay)); it must be shorter than drain_timeout "
-                + "(\(DurationText.format(timeout))), which includes it")
-    }
+        // What can be, and is hardly meant.
+        Rule(code: "doubtful", keys: ["proxies.networks"]) {
+            $0.proxies.networks.contains(where: \.isEverything)
+                ? "proxies.networks contains every address, so every client can claim any address; "
+                    + "name the addresses of your proxies" : nil
+        },
+        Rule(code: "doubtful", keys: ["rotation_grace", "session_idle_timeout"]) {
+            $0.rotationGrace > $0.sessionIdleTimeout
+                ? "rotation_grace (\(text($0.rotationGrace))) is longer than session_idle_timeout "
+                    + "(\(text($0.sessionIdleTimeout))): a replaced token would work for as long as the session" : nil
+        },
+        Rule(code: "doubtful", keys: ["timeouts.handler"]) {
+            $0.timeouts.handler < .seconds(1)
+                ? "timeouts.handler is \(text($0.timeouts.handler)): when the disk or Redis is slow for a moment, "
+                    + "every response becomes 504" : nil
+        },
+        Rule(code: "doubtful", keys: ["expired_retention"]) {
+            $0.expiredRetention == .zero && $0.store != .memory
+                ? "expired_retention is 0s: a start with a wrong clock deletes sessions at once" : nil
+        },
+        Rule(code: "doubtful", keys: ["limits.total_bytes", "limits.document_bytes"]) {
+            $0.totalBytes < $0.limits.documentBytes
+                ? "limits.total_bytes (\($0.totalBytes)) is for all sessions together, and less than "
+                    + "limits.document_bytes (\($0.limits.documentBytes)), which one document may have" : nil
+        },
+        Rule(code: "doubtful", keys: ["limits.address_connections", "limits.connections"]) {
+            $0.limits.addressConnections > $0.limits.connections
+                ? "limits.address_connections (\($0.limits.addressConnections)) is more than limits.connections "
+                    + "(\($0.limits.connections)), so one address can take all of them" : nil
+        },
+        Rule(code: "doubtful", keys: ["limits.buffer_bytes", "limits.body_bytes"]) {
+            let (limits, workers) = ($0.limits, max(1, $0.workers))
+            return limits.bufferBytes / workers < limits.bodyBytes
+                ? "limits.buffer_bytes (\(limits.bufferBytes)) is shared by \(workers) workers, and the part of each "
+                    + "is less than limits.body_bytes (\(limits.bodyBytes)), so the longest bodies get 503" : nil
+        },
+    ]
 
-    // MARK: What can be, and is hardly meant
-
-    @Sendable private static func proxiesAreSome(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        guard loaded.configuration.proxies.networks.contains(where: \.isEverything) else { return nil }
-        return problem(
-            "doubtful", .warning, loaded, "proxies.networks",
-            because: "proxies.networks contains every address, so every client can claim any address; "
-                + "name the addresses of your proxies")
-    }
-
-    @Sendable private static func graceWithinIdle(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let (grace, idle) = (loaded.configuration.rotationGrace, loaded.configuration.sessionIdleTimeout)
-        guard grace > idle else { return nil }
-        return problem(
-            "doubtful", .warning, loaded, "rotation_grace", "session_idle_timeout",
-            because: "rotation_grace (\(DurationText.format(grace))) is longer than session_idle_timeout "
-                + "(\(DurationText.format(idle))): a replaced token would work for as long as the session")
-    }
-
-    @Sendable private static func handlersHaveTime(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let handler = loaded.configuration.timeouts.handler
-        guard handler < .seconds(1) else { return nil }
-        return problem(
-            "doubtful", .warning, loaded, "timeouts.handler",
-            because:
-                "timeouts.handler is \(DurationText.format(handler)): when the disk or Redis is slow for a moment, "
-                + "every response becomes 504")
-    }
-
-    @Sendable private static func retentionOutlastsClock(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        guard loaded.configuration.expiredRetention == .zero, loaded.configuration.store != .memory else { return nil }
-        return problem(
-            "doubtful", .warning, loaded, "expired_retention",
-            because: "expired_retention is 0s: a start with a wrong clock deletes sessions at once")
-    }
-
-    @Sendable private static func totalHoldsDocument(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let (total, document) = (loaded.configuration.totalBytes, loaded.configuration.limits.documentBytes)
-        guard total < document else { return nil }
-        return problem(
-            "doubtful", .warning, loaded, "limits.total_bytes", "limits.document_bytes",
-            because:
-                "limits.total_bytes (\(total)) is for all sessions together, and less than limits.document_bytes (\(document)), "
-                + "which one document may have")
-    }
-
-    @Sendable private static func addressWithinConnections(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let limits = loaded.configuration.limits
-        guard limits.addressConnections > limits.connections else { return nil }
-        return problem(
-            "doubtful", .warning, loaded, "limits.address_connections", "limits.connections",
-            because: "limits.address_connections (\(limits.addressConnections)) is more than limits.connections "
-                + "(\(limits.connections)), so one address can take all of them")
-    }
-
-    @Sendable private static func buffersHoldBody(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
-        let (limits, workers) = (loaded.configuration.limits, max(1, loaded.configuration.workers))
-        guard limits.bufferBytes / workers < limits.bodyBytes else { return nil }
-        return problem(
-            "doubtful", .warning, loaded, "limits.buffer_bytes", "limits.body_bytes",
-            because:
-                "limits.buffer_bytes (\(limits.bufferBytes)) is shared by \(workers) workers, and the part of each is less than "
-                + "limits.body_bytes (\(limits.bodyBytes)), so the longest bodies get 503")
-    }
-
-    private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
-
-    /// A problem of the first key, at the latest source of one of them: the clash is to be corrected there.
-    private static func problem(
-        _ code: String, _ severity: ConfigurationProblem.Severity, _ loaded: LoadedConfiguration,
-        _ paths: String..., because sentence: String
-    ) -> ConfigurationProblem {
-        let origin = paths.map { loaded.origin(of: $0) }.max { $0.precedence < $1.precedence } ?? .builtIn
-        return ConfigurationProblem(
-            severity, at: origin, pointer: ConfigurationKey.pointer(of: paths[0]), code: code, sentence)
-    }
+    @Sendable private static func text(_ duration: Duration) -> String { DurationText.format(duration) }
 }

@@ -17,15 +17,15 @@ package struct FileReader: Sendable {
     package func read(_ path: String, limit: Int = defaultLimit) throws(FileProblem) -> [UInt8] {
         // Without O_NONBLOCK, opening a FIFO without a writer would wait for ever.
         let descriptor = open(resolved(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw FileProblem(path: path, errno: errno) }
+        guard descriptor >= 0 else { throw FileProblem(path, errno: errno) }
         defer { close(descriptor) }
 
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileProblem(path: path, errno: errno) }
+        guard fstat(descriptor, &status) == 0 else { throw FileProblem(path, errno: errno) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
-        case S_IFDIR: throw FileProblem(path: path, reason: .isDirectory)
-        default: throw FileProblem(path: path, reason: .notAFile)
+        case S_IFDIR: throw FileProblem(path, errno: EISDIR)
+        default: throw FileProblem(code: "wrong_file_kind", description: "\(path) is not an ordinary file")
         }
         return try contents(of: descriptor, path: path, limit: limit)
     }
@@ -38,7 +38,7 @@ package struct FileReader: Sendable {
 
     /// The names in a directory, sorted, without `.` and `..`.
     package func names(in path: String) throws(FileProblem) -> [String] {
-        guard let stream = opendir(resolved(path)) else { throw FileProblem(path: path, errno: errno) }
+        guard let stream = opendir(resolved(path)) else { throw FileProblem(path, errno: errno) }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
@@ -69,13 +69,50 @@ package struct FileReader: Sendable {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0 {
                 if errno == EINTR { continue }
-                throw FileProblem(path: path, errno: errno)
+                throw FileProblem(path, errno: errno)
             }
             if count == 0 { return bytes }
             // `stat` does not help: the size of files below /proc and /sys is 0.
-            guard bytes.count + count <= limit else { throw FileProblem(path: path, reason: .tooLarge(limit)) }
+            guard bytes.count + count <= limit else {
+                throw FileProblem(code: "file_too_large", description: "\(path) is larger than \(limit) bytes")
+            }
             bytes += chunk[..<count]
         }
+    }
+}
+
+/// Why a file could not be read, as a sentence.
+package struct FileProblem: Error, CustomStringConvertible {
+    /// The stable name of the reason in the output of `concierge check`.
+    package let code: String
+    package let description: String
+}
+
+extension FileProblem {
+    fileprivate init(_ path: String, errno code: Int32) {
+        (self.code, description) =
+            switch code {
+            case ENOENT: ("missing_file", "\(path) does not exist")
+            case EACCES, EPERM: ("unreadable_file", "\(path) may not be read by this user")
+            case EISDIR: ("wrong_file_kind", "\(path) is a directory, not a file")
+            case ENOTDIR: ("wrong_file_kind", "\(path) is not a directory, or something on its way is not one")
+            default: ("unreadable_file", "\(path) could not be read (system error \(code))")
+            }
+    }
+}
+
+/// Operations on paths as text, without the file system.
+package enum PathText {
+    /// `name` relative to `directory`; an absolute name stays as it is.
+    package static func join(_ directory: String, _ name: String) -> String {
+        if directory.isEmpty || name.utf8.first == UInt8(ascii: "/") { return name }
+        return directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
+    }
+
+    /// The directory of a path, empty when there is none: `config` for `config/concierge.json`.
+    static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "" }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 

@@ -57,3 +57,17 @@ public enum JSONKind: Sendable, Equatable {
     /// `bool` is `true` or `false`; the others are named as in RFC 8259.
     case null, bool, integer, double, string, array, object
 }
+
+extension JSONKind {
+    /// As in "initial is a number".
+    package var phrase: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .double: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

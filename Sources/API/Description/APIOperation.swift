@@ -14,15 +14,15 @@ package struct APIOperation: Sendable {
 
     package let method: HTTPMethod
     /// The pattern of the route.
-    package let path: String
+    package var path: String
     /// Unique in the API: generated clients name their functions by it.
-    package let id: String
-    package let summary: String
+    package var id: String
+    package var summary: String
     package var access = Access.caller
     /// In addition to those of the path, which the pattern names.
     package var parameters: [APIParameter] = []
     package var body: APIBody?
-    package let responses: [APIResponse]
+    package var responses: [APIResponse]
     /// The problems that are specific to this operation.
     package var problems: [ProblemKind] = []
 
@@ -150,6 +150,9 @@ package struct APIResponse: Sendable {
     package static func done(_ meaning: String, headers: [APIHeader] = []) -> APIResponse {
         APIResponse(status: .noContent, meaning: meaning, headers: headers)
     }
+
+    package static let unchanged = APIResponse(
+        status: .notModified, meaning: "The client has it already.", headers: [.etag])
 
     /// 204 for a client that prefers no body.
     package static let minimal = done(

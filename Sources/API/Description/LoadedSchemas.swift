@@ -28,11 +28,11 @@ struct LoadedSchemas: Sendable {
 
         /// The operation on this service, with its name in the path and in the id: `getQuoteDraft` for `getService`.
         func operation(_ general: APIOperation) -> APIOperation {
-            APIOperation(
-                method: general.method, path: general.path.replacing("{name}", with: service.name),
-                id: general.id.replacing("Service", with: name), summary: "`\(service.name)`: \(general.summary)",
-                access: general.access, parameters: general.parameters, body: general.body,
-                responses: general.responses, problems: general.problems)
+            var operation = general
+            operation.path = general.path.replacing("{name}", with: service.name)
+            operation.id = general.id.replacing("Service", with: name)
+            operation.summary = "`\(service.name)`: \(general.summary)"
+            return operation
         }
     }
 
@@ -46,14 +46,14 @@ struct LoadedSchemas: Sendable {
 
         /// The call of this command.
         func operation(_ general: APIOperation, of service: RegisteredService) -> APIOperation {
-            APIOperation(
-                method: general.method,
-                path: general.path.replacing("{name}", with: service.name).replacing("{command}", with: command.name),
-                id: general.id.replacing("ServiceCommand", with: name),
-                summary: "`\(service.name)/\(command.name)`: \(general.summary)", access: general.access,
-                parameters: general.parameters, body: input == nil ? nil : general.body,
-                responses: general.responses.filter { $0.status == .noContent || output != nil },
-                problems: general.problems)
+            var operation = general
+            operation.path = general.path.replacing("{name}", with: service.name)
+                .replacing("{command}", with: command.name)
+            operation.id = general.id.replacing("ServiceCommand", with: name)
+            operation.summary = "`\(service.name)/\(command.name)`: \(general.summary)"
+            if input == nil { operation.body = nil }
+            if output == nil { operation.responses.removeAll { $0.status != .noContent } }
+            return operation
         }
     }
 

@@ -83,19 +83,13 @@ package struct OpenAPIDocument {
                     ? "Every session has its own service locator and its own instances of services."
                     : "For operators and trusted back ends.")
         }
-        json.array("servers") { servers in
-            servers.beginObject()
-            servers.member("url", "/")
-            servers.member("description", "The listener that this description was read from.")
-            servers.endObject()
+        json.objects("servers", ["/"]) { server, url in
+            server.member("url", url)
+            server.member("description", "The listener that this description was read from.")
         }
-        json.array("tags") { tags in
-            for group in groups {
-                tags.beginObject()
-                tags.member("name", group.name)
-                tags.member("description", group.meaning)
-                tags.endObject()
-            }
+        json.objects("tags", groups) { tag, group in
+            tag.member("name", group.name)
+            tag.member("description", group.meaning)
         }
         json.object("paths", paths)
         json.object("components", components)
@@ -127,8 +121,7 @@ package struct OpenAPIDocument {
         }
         if let body = operation.body {
             json.object("requestBody") { json in
-                json.name("required")
-                json.bool(body.isRequired)
+                json.member("required", body.isRequired)
                 json.contents(body.contents) { subject?.name(of: $0, isRequest: true) }
             }
         }
@@ -216,8 +209,7 @@ package struct OpenAPIDocument {
     private func components(_ json: inout JSONWriter) {
         json.object("schemas") { json in
             for (name, document) in schemas {
-                json.name(name)
-                json.document(document)
+                json.member(name, document)
             }
         }
         json.object("responses") { json in
@@ -243,14 +235,11 @@ package struct OpenAPIDocument {
             for name in Set(used + [APIParameter.requestID.rawValue]).sorted() {
                 // A client may leave out the id of its own session.
                 let described = listener == .public && name.hasPrefix("session") ? "own-\(name)" : name
-                json.name(name)
-                json.document(general.parameters[member: described] ?? .null)
+                json.member(name, general.parameters[member: described] ?? .null)
             }
         }
-        json.name("headers")
-        json.document(general.headers)
-        json.name("securitySchemes")
-        json.document(general.securitySchemes)
+        json.member("headers", general.headers)
+        json.member("securitySchemes", general.securitySchemes)
     }
 
     /// The schemas that operations of this listener name, and those that these refer to.
@@ -310,8 +299,7 @@ extension JSONWriter {
                     } else {
                         // Clients of openapi-python-client fail on an array among several types of a body, and leave
                         // out a type without a schema. So JSON Patch has an example only.
-                        json.name("example")
-                        json.document([["op": "replace", "path": "/name", "value": "Ada"]])
+                        json.member("example", [["op": "replace", "path": "/name", "value": "Ada"]])
                     }
                 }
             }

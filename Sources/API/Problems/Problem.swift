@@ -44,36 +44,22 @@ package struct Problem: Error, Sendable {
     /// - Parameter requestID: of the request that it is the response to; nil for a part of another response.
     func write(to json: inout JSONWriter, requestID: String?) {
         json.beginObject()
-        json.name("type")
-        json.string("/problems/\(kind.code)")
-        json.name("title")
-        json.string(kind.title)
-        json.name("status")
-        json.int(Int(kind.status.code))
-        json.name("detail")
-        json.string(detail)
-        json.name("code")
-        json.string(kind.code)
+        json.member("type", "/problems/\(kind.code)")
+        json.member("title", kind.title)
+        json.member("status", Int(kind.status.code))
+        json.member("detail", detail)
+        json.member("code", kind.code)
         if let requestID {
-            json.name("request_id")
-            json.string(requestID)
+            json.member("request_id", requestID)
         }
         if !errors.isEmpty {
-            json.name("errors")
-            json.beginArray()
-            for error in errors {
-                json.beginObject()
-                json.name("pointer")
-                json.string(error.pointer)
-                json.name("detail")
-                json.string(error.detail)
-                json.endObject()
+            json.objects("errors", errors) { json, error in
+                json.member("pointer", error.pointer)
+                json.member("detail", error.detail)
             }
-            json.endArray()
         }
         for member in members {
-            json.name(member.name)
-            json.document(member.value)
+            json.member(member.name, member.value)
         }
         json.endObject()
     }

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import JSONDocument
 import Navigation
@@ -6,11 +7,6 @@ import Sessions
 
 /// The report of `concierge check --against`: which journeys of a running server would change or be lost.
 struct ImpactReport {
-    /// Why there is no report.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// One line for each state that does not stay as it is.
     let lines: [String]
     let summary: String
@@ -81,33 +77,27 @@ struct ImpactReport {
 
     /// Has a running server try flows on its journeys.
     static func tried(
-        _ flows: FlowCatalog, with services: [ServiceFile], at url: String, _ configuration: Configuration
-    ) throws(Failure) -> TriedFlows {
-        var json = JSONWriter()
-        json.beginObject()
-        json.name("flows")
-        json.beginArray()
-        for flow in flows.flows { json.document(flow.document) }
-        json.endArray()
-        json.name("services")
-        json.beginArray()
-        for service in services {
-            json.document([
-                "name": JSONDocument(service.name), "schema": service.schemaDocument, "default": service.defaultState,
-            ])
-        }
-        json.endArray()
-        json.endObject()
-        let fields = fields(configuration) + [(name: "Content-Type", value: "application/json")]
-        guard let server = server(at: url, configuration),
-            let answer = server.send("POST", "/v1/journeys/trial", fields: fields, body: json.bytes)
-        else { throw silence(of: url) }
+        _ flows: FlowCatalog, with services: [ServiceFile], at listener: AdminListener
+    ) throws(CommandFailure) -> TriedFlows {
+        let body: JSONDocument = [
+            "flows": JSONDocument(flows.flows.map(\.document)),
+            "services": JSONDocument(
+                services.map { service -> JSONDocument in
+                    [
+                        "name": JSONDocument(service.name), "schema": service.schemaDocument,
+                        "default": service.defaultState,
+                    ]
+                }),
+        ]
+        guard
+            let answer = listener.send("POST", "/v1/journeys/trial", type: MediaType.json, body: body.serialized())
+        else { throw silence(of: listener) }
         let document = try? JSONDocument(parsing: answer.body)
         guard answer.status == 200, let document, let running = document[member: "running"]?.int,
             let staying = document[member: "staying"]?.int, let lost = document[member: "lost"]?.elements
         else {
             let detail = document?[member: "detail"]?.string ?? "it responds with status \(answer.status)"
-            throw Failure(description: "the server at \(url) cannot try these flows: \(detail)")
+            throw CommandFailure("the server at \(listener.place) cannot try these flows: \(detail)")
         }
         return TriedFlows(
             running: running, staying: staying,
@@ -125,40 +115,26 @@ struct ImpactReport {
             })
     }
 
-    /// It may have many journeys to look at.
-    private static func server(at url: String, _ configuration: Configuration) -> PlainHTTP? {
-        var server = PlainHTTP(url: url, certificate: configuration.tls.certificate)
-        server?.timeoutSeconds = 60
-        return server
+    private static func silence(of listener: AdminListener) -> CommandFailure {
+        let trust = listener.place.hasPrefix("https://") ? ", or its certificate is not trusted" : ""
+        return CommandFailure("no server responds at \(listener.place), or not in a minute\(trust)")
     }
 
-    private static func silence(of url: String) -> Failure {
-        let trust = url.hasPrefix("https://") ? ", or its certificate is not trusted" : ""
-        return Failure(description: "no server responds at \(url), or not in a minute\(trust)")
-    }
-
-    private static func fields(_ configuration: Configuration) -> [(name: String, value: String)] {
-        configuration.admin.key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
+    /// The admin listener of a running server, which may have many journeys to look at.
+    /// - Parameter configuration: that of the server, for its admin key and its certificate.
+    static func listener(at url: String, _ configuration: Configuration) throws(CommandFailure) -> AdminListener {
+        if let listener = AdminListener(at: url, configuration, timeoutSeconds: 60) { return listener }
+        throw CommandFailure(
+            "--against is \(url.quoted); allowed is the address of an admin listener, as in http://127.0.0.1:8081")
     }
 
     /// Asks a running server where its journeys are.
-    /// - Parameter configuration: that of the server, for its admin key and its certificate.
-    static func census(at url: String, _ configuration: Configuration) throws(Failure) -> [JourneyCensusRow] {
-        guard let server = server(at: url, configuration) else {
-            throw Failure(
-                description: "--against is \(url.quoted); allowed is the address of an admin listener, "
-                    + "as in http://127.0.0.1:8081")
-        }
-        guard let answer = server.get("/v1/journeys/census", fields: fields(configuration)) else {
-            throw silence(of: url)
-        }
-        switch answer.status {
-        case 200: break
-        case 401: throw Failure(description: "the server at \(url) requires its key: give it with --admin-key-file")
-        default: throw Failure(description: "the server at \(url) responds with status \(answer.status)")
-        }
+    static func census(at listener: AdminListener) throws(CommandFailure) -> [JourneyCensusRow] {
+        guard let answer = listener.send("GET", "/v1/journeys/census") else { throw silence(of: listener) }
+        guard answer.status == 200 else { throw CommandFailure(listener.refusal(answer)) }
         guard let census = (try? JSONDocument(parsing: answer.body)).flatMap(rows(of:)) else {
-            throw Failure(description: "the server at \(url) is not the admin listener of a \(BuildInformation.name)")
+            throw CommandFailure(
+                "the server at \(listener.place) is not the admin listener of a \(BuildInformation.name)")
         }
         return census
     }

@@ -13,12 +13,6 @@ struct ArchiveImport {
         let reason: String
     }
 
-    struct NoSuchLine: Error, CustomStringConvertible {
-        let line, count: Int
-
-        var description: String { "there is no line \(line): the file has \(count) lines" }
-    }
-
     private let listener: AdminListener
     private let path: String
     private let first: Int
@@ -40,7 +34,7 @@ struct ArchiveImport {
         self.progress = progress
     }
 
-    /// - Throws: ``Stop``, ``NoSuchLine``, ``NotAnArchive``, ``LineReader/Failure``.
+    /// - Throws: ``Stop``, ``CommandFailure``, ``NotAnArchive``.
     mutating func run(_ file: LineReader) throws {
         var part: ArchivePart?
         var header: [UInt8] = []
@@ -68,7 +62,9 @@ struct ArchiveImport {
             part?.add(line, number: number, isSession: isSession)
         }
         try send(&part)
-        guard first <= max(number, 1) else { throw NoSuchLine(line: first, count: number) }
+        guard first <= max(number, 1) else {
+            throw CommandFailure("there is no line \(first): the file has \(number) lines")
+        }
         let isComplete = try check.finish()
         tellProblems(number)
         report.isComplete = isComplete && isWhole
@@ -114,20 +110,13 @@ struct ArchiveImport {
 
 /// The lines of a file, one after the other, so that the file may be larger than memory.
 final class LineReader {
-    /// The file cannot be opened or read.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ path: String) { description = "\(path): \(String(cString: strerror(errno)))" }
-    }
-
     private let path: String
     private let file: UnsafeMutablePointer<FILE>
     private var buffer: UnsafeMutablePointer<CChar>?
     private var capacity = 0
 
-    init(_ path: String) throws(Failure) {
-        guard let file = fopen(path, "re") else { throw Failure(path) }
+    init(_ path: String) throws(CommandFailure) {
+        guard let file = fopen(path, "re") else { throw .ofFile(path) }
         self.path = path
         self.file = file
     }
@@ -138,14 +127,19 @@ final class LineReader {
     }
 
     /// The next line without its end; nil behind the last.
-    func next() throws(Failure) -> [UInt8]? {
+    func next() throws(CommandFailure) -> [UInt8]? {
         let count = getline(&buffer, &capacity, file)
         guard count >= 0 else {
-            if ferror(file) != 0 { throw Failure(path) }
+            if ferror(file) != 0 { throw .ofFile(path) }
             return nil
         }
         var line = Array(UnsafeRawBufferPointer(start: buffer, count: count))
         if line.last == UInt8(ascii: "\n") { line.removeLast() }
         return line
     }
+}
+
+extension CommandFailure {
+    /// The system's last error, with a file.
+    static func ofFile(_ path: String) -> CommandFailure { .init("\(path): \(String(cString: strerror(errno)))") }
 }

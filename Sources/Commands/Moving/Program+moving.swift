@@ -11,14 +11,14 @@ extension Program {
     /// Imports an archive into a running server, and prints the report.
     static func importArchive(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput
-    ) -> Int32 {
-        let path = invocation.archive ?? ""
+    ) throws -> Int32 {
+        let path = invocation.argument ?? ""
         // It can be interrupted at any time: what is imported twice is there once.
         TerminationSignals.unblock()
         var pace = Pace()
         var work = ArchiveImport(
-            to: AdminListener(loaded.configuration, timeoutSeconds: patience), replaces: invocation.replaces,
-            isTrial: invocation.isTrial, from: invocation.from
+            to: AdminListener(loaded.configuration, timeoutSeconds: patience), replaces: invocation["--replace"] != nil,
+            isTrial: invocation["--dry-run"] != nil, from: invocation["--from"].flatMap { Int($0) } ?? 1
         ) { report, line in
             guard pace.isDue else { return }
             output.complaint(
@@ -34,11 +34,7 @@ extension Program {
                     + "go on with --from \(stop.line)\n")
             return ExitStatus.failure
         } catch let error as NotAnArchive {
-            output.complaint("concierge: \(path) is no export: \(error.problem.detail)\n")
-            return ExitStatus.failure
-        } catch {
-            output.complaint("concierge: \(error)\n")
-            return ExitStatus.failure
+            throw CommandFailure("\(path) is no export: \(error.problem.detail)")
         }
         output.result("\(work.report.text)\n")
         let (report, isRefused) = (work.report, work.report.refused > 0 || work.report.process == .refused)
@@ -48,14 +44,15 @@ extension Program {
     /// Exports everything that a running server has to a file.
     static func exportArchive(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput
-    ) -> Int32 {
-        let path = invocation.archive ?? ""
+    ) throws -> Int32 {
+        let path = invocation.argument ?? ""
         TerminationSignals.unblock()
         var pace = Pace()
         do {
             let export = try ArchiveExport(
-                from: AdminListener(loaded.configuration, timeoutSeconds: patience), after: invocation.after, to: path,
-                replaces: invocation.replaces
+                from: AdminListener(loaded.configuration, timeoutSeconds: patience), after: invocation["--after"],
+                to: path,
+                replaces: invocation["--force"] != nil
             ) { count in
                 if pace.isDue { output.complaint("\(path): \(count.inBinaryUnits)\n") }
             }
@@ -66,11 +63,8 @@ extension Program {
             }
             return export.isComplete ? ExitStatus.success : ExitStatus.failure
         } catch let error as NotAnArchive {
-            output.complaint("concierge: what arrived is no export: \(error.problem.detail)\n")
-        } catch {
-            output.complaint("concierge: \(error)\n")
+            throw CommandFailure("what arrived is no export: \(error.problem.detail)")
         }
-        return ExitStatus.failure
     }
 }
 
@@ -89,10 +83,6 @@ private struct Pace {
 
 /// `concierge export`: writes what a server exports to a file, and checks it.
 struct ArchiveExport {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private(set) var sessions = 0
     /// What is missing or wrong.
     private(set) var problems: [String] = []
@@ -113,11 +103,11 @@ struct ArchiveExport {
     ) throws {
         if !replaces, access(file, F_OK) == 0 {
             errno = EEXIST
-            throw LineReader.Failure(file)
+            throw CommandFailure.ofFile(file)
         }
         place = file + ".partial"
         let descriptor = open(place, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw LineReader.Failure(place) }
+        guard descriptor >= 0 else { throw CommandFailure.ofFile(place) }
         var count = 0
         var isWritten = true
         let path = "/v1/exports" + (after.map { "?after=\($0)" } ?? "")
@@ -130,18 +120,18 @@ struct ArchiveExport {
             }
         }
         isWritten = isWritten && fsync(descriptor) == 0
-        let failure = LineReader.Failure(place)
+        let failure = CommandFailure.ofFile(place)
         do {
             guard close(descriptor) == 0, isWritten else { throw failure }
-            if let answer, answer.status != 200 { throw Failure(description: listener.refusal(answer)) }
-            if answer == nil, count == 0 { throw Failure(description: "no server responds at \(listener.place)") }
+            if let answer, answer.status != 200 { throw CommandFailure(listener.refusal(answer)) }
+            if answer == nil, count == 0 { throw CommandFailure("no server responds at \(listener.place)") }
             try check(try LineReader(place))
         } catch {
             unlink(place)
             throw error
         }
         guard isComplete else { return }
-        guard rename(place, file) == 0 else { throw LineReader.Failure(file) }
+        guard rename(place, file) == 0 else { throw CommandFailure.ofFile(file) }
         place = file
     }
 

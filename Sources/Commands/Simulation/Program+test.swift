@@ -9,7 +9,7 @@ extension Program {
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput
     ) async -> Int32 {
         let flows = loaded.configuration.flows ?? "config/flows"
-        let directory = invocation.directory ?? PathText.join(flows, "tests")
+        let directory = invocation.argument ?? PathText.join(flows, "tests")
         do {
             var run = ScriptRun(loaded, output)
             for name in try files.jsonFiles(in: directory) {

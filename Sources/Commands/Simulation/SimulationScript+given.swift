@@ -2,9 +2,9 @@ import JSONDocument
 import Navigation
 
 extension SimulationScript.Given {
-    init(_ document: JSONDocument, at place: String) throws(SimulationScript.Failure) {
+    init(_ document: JSONDocument, at place: String) throws(UsageError) {
         guard let members = document.members else {
-            throw SimulationScript.Failure(description: "\(place): given is an object")
+            throw UsageError("\(place): given is an object")
         }
         for (name, value) in members {
             let place = "\(place)/\(name)"
@@ -13,33 +13,30 @@ extension SimulationScript.Given {
             case "user": if !value.isNull { user = try Self.user(value, at: place) }
             case "now":
                 guard let moment = value.string.flatMap(CalendarTime.init)?.text, let time = Timestamp(moment) else {
-                    throw SimulationScript.Failure(
-                        description: "\(place): now is a time such as \"2026-01-31T09:00:00Z\"")
+                    throw UsageError("\(place): now is a time such as \"2026-01-31T09:00:00Z\"")
                 }
                 now = time.millisecondsSince1970
             case "at":
                 guard let screen = value.string else {
-                    throw SimulationScript.Failure(description: "\(place): at is the id of a screen")
+                    throw UsageError("\(place): at is the id of a screen")
                 }
                 at = screen
             case "children": children = try Self.ends(value, at: place)
             case "tasks": tasks = try Self.ends(value, at: place)
             default:
-                throw SimulationScript.Failure(
-                    description:
-                        "\(place): given has no \"\(name)\"; it has services, user, now, at, children and tasks")
+                throw UsageError(
+                    "\(place): given has no \"\(name)\"; it has services, user, now, at, children and tasks")
             }
         }
     }
 
     private static func ends(
         _ value: JSONDocument, at place: String
-    ) throws(SimulationScript.Failure) -> [String: (outcome: String, output: JSONDocument)] {
+    ) throws(UsageError) -> [String: (outcome: String, output: JSONDocument)] {
         var ends: [String: (outcome: String, output: JSONDocument)] = [:]
         for (name, end) in try members(value, at: place) {
             guard let outcome = end[member: "outcome"]?.string else {
-                throw SimulationScript.Failure(
-                    description: "\(place)/\(name): this is {\"outcome\": …, \"output\": …}")
+                throw UsageError("\(place)/\(name): this is {\"outcome\": …, \"output\": …}")
             }
             ends[name] = (outcome, end[member: "output"] ?? .null)
         }
@@ -48,20 +45,19 @@ extension SimulationScript.Given {
 
     private static func members(
         _ value: JSONDocument, at place: String
-    ) throws(SimulationScript.Failure) -> [(name: String, value: JSONDocument)] {
+    ) throws(UsageError) -> [(name: String, value: JSONDocument)] {
         guard let members = value.members else {
-            throw SimulationScript.Failure(description: "\(place): this is not an object")
+            throw UsageError("\(place): this is not an object")
         }
         return members
     }
 
     private static func user(
         _ value: JSONDocument, at place: String
-    ) throws(SimulationScript.Failure) -> (id: String, claims: JSONDocument) {
+    ) throws(UsageError) -> (id: String, claims: JSONDocument) {
         if let id = value.string { return (id, .emptyObject) }
         guard let id = value[member: "user_id"]?.string else {
-            throw SimulationScript.Failure(
-                description: "\(place): a user is an id, or {\"user_id\": …, \"claims\": …}")
+            throw UsageError("\(place): a user is an id, or {\"user_id\": …, \"claims\": …}")
         }
         return (id, value[member: "claims"] ?? .emptyObject)
     }
@@ -78,9 +74,9 @@ extension SimulationScript {
         /// Parts of the documents of services.
         var data: [(name: String, value: JSONDocument)] = []
 
-        init(_ document: JSONDocument, at place: String) throws(Failure) {
+        init(_ document: JSONDocument, at place: String) throws(UsageError) {
             guard let members = document.members, !members.isEmpty else {
-                throw Failure(description: "\(place): expect is an object with screen, refused, outcome, stack or data")
+                throw UsageError("\(place): expect is an object with screen, refused, outcome, stack or data")
             }
             for (name, value) in members {
                 switch (name, value.kind) {
@@ -92,9 +88,8 @@ extension SimulationScript {
                     stack = value.elements?.compactMap(\.string)
                 case ("data", .object): data = value.members ?? []
                 default:
-                    throw Failure(
-                        description:
-                            "\(place)/\(name): expect has screen, refused, outcome, stack and data, and this is "
+                    throw UsageError(
+                        "\(place)/\(name): expect has screen, refused, outcome, stack and data, and this is "
                             + "\(name) with \(value)")
                 }
             }

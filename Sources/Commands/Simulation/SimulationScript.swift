@@ -15,11 +15,6 @@ struct SimulationScript {
         case wait(Duration)
     }
 
-    /// What is wrong with a script, and where.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// What there is before the first step.
     struct Given {
         var services: [(name: String, value: JSONDocument)] = []
@@ -48,7 +43,7 @@ struct SimulationScript {
     /// One script.
     ///
     /// - Parameter name: the file's, for messages.
-    init(_ bytes: [UInt8], named name: String) throws(Failure) {
+    init(_ bytes: [UInt8], named name: String) throws(UsageError) {
         let whole: JSONDocument
         do {
             whole = try JSONDocument(parsing: bytes, comments: true)
@@ -56,7 +51,7 @@ struct SimulationScript {
             // A list of steps may also have one on each line.
             let first = bytes.split(separator: UInt8(ascii: "\n")).first.map { Array($0) } ?? []
             guard first.isEmpty || (try? JSONDocument(parsing: first)) != nil else {
-                throw Failure(description: "\(name): \(error)")
+                throw UsageError("\(name): \(error)")
             }
             self.init()
             try takeLines(bytes, name)
@@ -71,8 +66,9 @@ struct SimulationScript {
     }
 
     /// All scripts of a file: one, or those in its `scripts`, as `concierge paths` prints them.
-    static func all(_ bytes: [UInt8], named name: String) throws(Failure) -> [(name: String, script: SimulationScript)]
-    {
+    static func all(_ bytes: [UInt8], named name: String) throws(UsageError) -> [(
+        name: String, script: SimulationScript
+    )] {
         let whole = try? JSONDocument(parsing: bytes, comments: true)
         guard let list = whole?[member: "scripts"]?.elements else {
             return [(name, try SimulationScript(bytes, named: name))]
@@ -94,20 +90,19 @@ struct SimulationScript {
         whole.kind == .array || whole[member: "events"] != nil || whole[member: "steps"] != nil
     }
 
-    private init(_ whole: JSONDocument, named name: String) throws(Failure) {
+    private init(_ whole: JSONDocument, named name: String) throws(UsageError) {
         let known: Set<String> = ["flow", "version", "description", "input", "given", "steps", "events", "takes"]
         if let other = whole.members?.first(where: { !known.contains($0.name) })?.name {
-            throw Failure(
-                description: "\(name): a script has no \"\(other)\"; it has flow, description, input, given and steps")
+            throw UsageError("\(name): a script has no \"\(other)\"; it has flow, description, input, given and steps")
         }
         // `concierge paths` prints its scripts as objects with the steps in `events`.
         let key = whole[member: "steps"] == nil ? "events" : "steps"
         guard let elements = whole.elements ?? whole[member: key]?.elements else {
-            throw Failure(description: "\(name): steps is not an array")
+            throw UsageError("\(name): steps is not an array")
         }
         flow = try Self.text("flow", of: whole, at: name)
         if let number = whole[member: "version"] {
-            guard let version = number.int else { throw Failure(description: "\(name): version is not an integer") }
+            guard let version = number.int else { throw UsageError("\(name): version is not an integer") }
             self.version = version
         }
         input = whole[member: "input"]
@@ -117,20 +112,21 @@ struct SimulationScript {
         }
     }
 
-    private static func text(_ name: String, of document: JSONDocument, at place: String) throws(Failure) -> String? {
+    private static func text(_ name: String, of document: JSONDocument, at place: String) throws(UsageError) -> String?
+    {
         guard let value = document[member: name] else { return nil }
-        guard let text = value.string else { throw Failure(description: "\(place): \(name) is not a string") }
+        guard let text = value.string else { throw UsageError("\(place): \(name) is not a string") }
         return text
     }
 
-    private mutating func take(_ document: JSONDocument, at place: String) throws(Failure) {
+    private mutating func take(_ document: JSONDocument, at place: String) throws(UsageError) {
         let expectation = document[member: "expect"]
         expectations.append(
-            try expectation.map { value throws(Failure) in try Expectation(value, at: "\(place)/expect") })
+            try expectation.map { value throws(UsageError) in try Expectation(value, at: "\(place)/expect") })
         steps.append(try Self.step(expectation == nil ? document : document.merging(["expect": nil]), at: place))
     }
 
-    private mutating func takeLines(_ bytes: [UInt8], _ name: String) throws(Failure) {
+    private mutating func takeLines(_ bytes: [UInt8], _ name: String) throws(UsageError) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where !line.allSatisfy(" \t\r".utf8.contains) {
             let place = "\(name):\(index + 1)"
@@ -138,13 +134,13 @@ struct SimulationScript {
             do {
                 document = try JSONDocument(parsing: Array(line))
             } catch {
-                throw Failure(description: "\(place): \(error)")
+                throw UsageError("\(place): \(error)")
             }
             try take(document, at: place)
         }
     }
 
-    private static func step(_ document: JSONDocument, at place: String) throws(Failure) -> Step {
+    private static func step(_ document: JSONDocument, at place: String) throws(UsageError) -> Step {
         let members = document.members ?? []
         func has(_ names: Set<String>) -> Bool { !members.isEmpty && members.allSatisfy { names.contains($0.name) } }
         if let event = document[member: "event"]?.string, has(["event", "data", "backend"]),
@@ -165,8 +161,8 @@ struct SimulationScript {
         if let text = document[member: "wait"]?.string, has(["wait"]), let duration = DurationText.parse(text) {
             return .wait(duration)
         }
-        throw Failure(
-            description: "\(place): this is not a step; allowed is {\"event\": …, \"data\": …}, {\"navigate\": …}, "
+        throw UsageError(
+            "\(place): this is not a step; allowed is {\"event\": …, \"data\": …}, {\"navigate\": …}, "
                 + "{\"back\": true}, {\"task\": …, \"outcome\": …, \"output\": …}, {\"user\": \"ada\"} or {\"wait\": \"31m\"}"
         )
     }

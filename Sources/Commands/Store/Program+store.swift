@@ -7,36 +7,30 @@ import Storage
 
 extension Program {
     /// Maintains the file of the store, whether or not a server uses it.
-    static func store(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
-        guard let action = invocation.storeAction else { return ExitStatus.usage }
+    static func store(
+        _ action: StoreAction, _ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput
+    ) throws -> Int32 {
         guard case .sqlite(let path) = loaded.configuration.store else {
-            output.complaint(
-                "concierge: the store is \(loaded.configuration.store), which has no file: "
-                    + "name one with --store sqlite:FILE\n")
-            return ExitStatus.usage
+            throw UsageError(
+                "the store is \(loaded.configuration.store), which has no file: name one with --store sqlite:FILE")
         }
         // The command can be interrupted at any time, because there is nothing to clean up.
         TerminationSignals.unblock()
-        do {
-            switch action {
-            case .check: return try checkStore(path, loaded.configuration.encryptionKeys, output)
-            case .stats:
-                let statistics = try StoreStatistics(path)
-                output.result(invocation.showsJSON ? statistics.json(of: path) : statistics.text(of: path))
-            case .backup:
-                let target = invocation.newFile ?? ""
-                let backup = try StoreBackup(of: path, to: target, replaces: invocation.replaces)
-                output.result("\(target): \(backup.pages) pages, \(backup.bytes.inBinaryUnits)\n")
-            case .repair:
-                return try repair(path, to: invocation.newFile ?? "", invocation, loaded.configuration, output)
-            case .vacuum: output.result(try vacuum(path, loaded.configuration))
-            case .rekey: return try rekey(path, loaded.configuration.encryptionKeys, output)
-            }
-            return ExitStatus.success
-        } catch {
-            output.complaint("concierge: \(error)\n")
-            return ExitStatus.failure
+        switch action {
+        case .check: return try checkStore(path, loaded.configuration.encryptionKeys, output)
+        case .stats:
+            let statistics = try StoreStatistics(path)
+            output.result(invocation["--json"] != nil ? statistics.json(of: path) : statistics.text(of: path))
+        case .backup:
+            let target = invocation.argument ?? ""
+            let backup = try StoreBackup(of: path, to: target, replaces: invocation["--force"] != nil)
+            output.result("\(target): \(backup.pages) pages, \(backup.bytes.inBinaryUnits)\n")
+        case .repair:
+            return try repair(path, to: invocation.argument ?? "", invocation, loaded.configuration, output)
+        case .vacuum: output.result(try vacuum(path, loaded.configuration))
+        case .rekey: return try rekey(path, loaded.configuration.encryptionKeys, output)
         }
+        return ExitStatus.success
     }
 
     private static func checkStore(_ path: String, _ keys: DocumentKeys?, _ output: ProgramOutput) throws -> Int32 {
@@ -53,7 +47,7 @@ extension Program {
         _ output: ProgramOutput
     ) throws -> Int32 {
         let repair = try StoreRepair(
-            path, to: target, keys: configuration.encryptionKeys, replaces: invocation.replaces
+            path, to: target, keys: configuration.encryptionKeys, replaces: invocation["--force"] != nil
         ) {
             output.complaint("\(path): \($0)\n")
         }
@@ -68,10 +62,7 @@ extension Program {
     }
 
     private static func rekey(_ path: String, _ keys: DocumentKeys?, _ output: ProgramOutput) throws -> Int32 {
-        guard let keys else {
-            output.complaint("concierge: there are no keys: name their file in encryption_keys_file\n")
-            return ExitStatus.usage
-        }
+        guard let keys else { throw UsageError("there are no keys: name their file in encryption_keys_file") }
         let rekey = try StoreRekey(path, keys: keys) { output.complaint("\(path): \($0)\n") }
         output.result(
             "\(path): \(rekey.documents) documents of \(rekey.sessions) sessions were sealed anew, and the file and its log "
@@ -125,11 +116,10 @@ package enum StoreAction: String, Sendable, CaseIterable {
 extension Invocation {
     func checkStoreAction() throws(UsageError) {
         guard let storeAction else { throw UsageError("store needs an action: \(Self.actionList)") }
-        guard !storeAction.writesFile || newFile != nil else {
+        guard !storeAction.writesFile || argument != nil else {
             throw UsageError("store \(storeAction.rawValue) needs the path of the file to be written")
         }
-        let given = [("--json", showsJSON), ("--force", replaces)]
-        for (flag, isGiven) in given where isGiven && !storeAction.switches.contains(flag) {
+        for flag in ["--json", "--force"] where self[flag] != nil && !storeAction.switches.contains(flag) {
             throw UsageError("store \(storeAction.rawValue) has no flag \(flag.quoted)")
         }
     }
@@ -138,15 +128,13 @@ extension Invocation {
         guard let action = storeAction else {
             storeAction = StoreAction(rawValue: argument)
             guard storeAction == nil else { return }
-            let guess = NearestName.of(argument, among: StoreAction.allCases.map(\.rawValue))
-            throw UsageError(
-                "store cannot \(argument.quoted); allowed is \(Self.actionList)"
-                    + (guess.map { "; did you mean \($0)?" } ?? ""))
+            let question = NearestName.question(for: argument, among: StoreAction.allCases.map(\.rawValue))
+            throw UsageError("store cannot \(argument.quoted); allowed is \(Self.actionList)\(question)")
         }
-        guard action.writesFile, newFile == nil, !argument.isEmpty else {
+        guard action.writesFile, self.argument == nil, !argument.isEmpty else {
             throw UsageError("store takes no argument \(argument.quoted) here")
         }
-        newFile = argument
+        self.argument = argument
     }
 
     private static var actionList: String {
@@ -156,10 +144,6 @@ extension Invocation {
 
 /// The store of a running server, used through its admin listener.
 struct RemoteStore {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private let listener: AdminListener
 
     init(_ configuration: Configuration) {
@@ -170,14 +154,14 @@ struct RemoteStore {
     /// Sends one request after another, so that clients can write in between.
     ///
     /// - Parameter path: the file that the server must use.
-    func giveBackAll(of path: String) throws(Failure) -> SpaceGivenBack {
+    func giveBackAll(of path: String) throws(CommandFailure) -> SpaceGivenBack {
         try checkFile(path)
         var given = 0
         while true {
             let space = try giveBack()
             guard space.isPossible else {
-                throw Failure(
-                    description: "a server uses the file, which can only shrink while no server does: "
+                throw CommandFailure(
+                    "a server uses the file, which can only shrink while no server does: "
                         + "stop the server and try again")
             }
             given += space.given
@@ -188,16 +172,16 @@ struct RemoteStore {
     }
 
     /// A machine may have several servers, and the configuration may name the port of another one.
-    private func checkFile(_ path: String) throws(Failure) {
+    private func checkFile(_ path: String) throws(CommandFailure) {
         guard let store = try answer("GET", "/v1/stats")?[member: "store"] else { throw stranger }
         guard let identity = FileIdentity(path), store[member: "file"]?.string == identity.text else {
-            throw Failure(
-                description: "a server uses the file, but the one at \(listener.place) has another store: "
+            throw CommandFailure(
+                "a server uses the file, but the one at \(listener.place) has another store: "
                     + Self.advice)
         }
     }
 
-    private func giveBack() throws(Failure) -> SpaceGivenBack {
+    private func giveBack() throws(CommandFailure) -> SpaceGivenBack {
         guard let document = try answer("DELETE", "/v1/store/free-pages"),
             let given = document[member: "given_back"]?.int, let left = document[member: "free"]?.int,
             let isPossible = document[member: "possible"]?.bool
@@ -206,18 +190,17 @@ struct RemoteStore {
     }
 
     /// `nil` when the body is not JSON.
-    private func answer(_ method: String, _ path: String) throws(Failure) -> JSONDocument? {
+    private func answer(_ method: String, _ path: String) throws(CommandFailure) -> JSONDocument? {
         guard let answer = listener.send(method, path) else {
-            throw Failure(
-                description: "a server uses the file, and no server responds at \(listener.place): \(Self.advice)")
+            throw CommandFailure("a server uses the file, and no server responds at \(listener.place): \(Self.advice)")
         }
-        guard answer.status == 200 else { throw Failure(description: listener.refusal(answer)) }
+        guard answer.status == 200 else { throw CommandFailure(listener.refusal(answer)) }
         return try? JSONDocument(parsing: answer.body)
     }
 
-    private var stranger: Failure {
-        Failure(
-            description: "the server at \(listener.place) is not the admin listener of the server that uses the file: "
+    private var stranger: CommandFailure {
+        CommandFailure(
+            "the server at \(listener.place) is not the admin listener of the server that uses the file: "
                 + Self.advice)
     }
 

@@ -47,10 +47,8 @@ extension StoreStatistics {
             ("bytes_per_session", bytesPerSession),
         ]
         for (name, number) in numbers { json.member(name, number) }
-        json.name("incremental_vacuum")
-        json.bool(isIncremental)
-        json.name("page_checksums")
-        json.bool(hasPageChecksums)
+        json.member("incremental_vacuum", isIncremental)
+        json.member("page_checksums", hasPageChecksums)
         for (name, time) in [("oldest", oldest), ("newest", newest), ("last_use", lastUsed)] {
             json.name(name)
             if let time { json.string(Self.time(time)) } else { json.null() }

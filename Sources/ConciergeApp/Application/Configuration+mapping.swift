@@ -114,12 +114,8 @@ extension HTTPServerConfiguration {
         result.limits.newConnectionsOfAddress = configuration.quotas.connections
         result.limits.uncountedAddresses = configuration.quotas.exempt
         result.limits.connectionMemory = configuration.limits.connectionMemory
-        result.timeouts.header = configuration.timeouts.header
-        result.timeouts.body = configuration.timeouts.body
-        result.timeouts.idle = configuration.timeouts.idle
-        result.timeouts.handler = configuration.timeouts.handler
+        result.timeouts = configuration.timeouts
         result.timeouts.patient = configuration.timeouts.handler + ChangeWait.longest
-        result.timeouts.write = configuration.timeouts.write
         if !configuration.proxies.networks.isEmpty {
             result.trustedProxies = TrustedProxies(
                 networks: configuration.proxies.networks, field: configuration.proxies.field)

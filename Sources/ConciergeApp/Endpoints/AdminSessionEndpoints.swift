@@ -38,17 +38,11 @@ struct AdminSessionEndpoints: Sendable {
 
     private func endAll(_ request: HTTPRequest) async throws -> HTTPResponse {
         let count = try await sessions.endAllSessions()
-        return .json { json in
-            json.name("count")
-            json.int(count)
-        }
+        return .json { $0.member("count", count) }
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let summary = try await session(of: request).summary()
-        var json = JSONWriter()
-        json.session(summary)
-        return .json(bytes: json.bytes)
+        .session(try await session(of: request).summary())
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -65,14 +59,10 @@ struct AdminSessionEndpoints: Sendable {
 
     private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(of: request)
-        let body = try RequestBody.readMembers(request, known: ["user_id", "claims"])
-        guard let user = body["user_id"]?.string else {
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/user_id", detail: "must be a string")])
-        }
+        let body = try BodyMembers(request, known: ["user_id", "claims"])
+        guard let user = body["user_id"]?.string else { throw BodyMembers.refusal("user_id", "must be a string") }
         let claims = body["claims"] ?? .emptyObject
-        guard claims.kind == .object else {
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/claims", detail: "must be an object")])
-        }
+        guard claims.kind == .object else { throw BodyMembers.refusal("claims", "must be an object") }
         let token = try await sessions.attachUser(user, claims: claims, to: session)
         let summary = try session.summary()
         return .json { json in
@@ -96,10 +86,7 @@ struct AdminSessionEndpoints: Sendable {
 
     private func endOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {
         let count = try await sessions.endSessions(ofUser: request.parameter("user"))
-        return .json { json in
-            json.name("count")
-            json.int(count)
-        }
+        return .json { $0.member("count", count) }
     }
 }
 

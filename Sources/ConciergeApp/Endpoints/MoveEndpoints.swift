@@ -107,7 +107,7 @@ extension MoveEndpoints {
 
     /// `after`, from the query or the body.
     static func cursor(of request: HTTPRequest) throws -> SessionCursor? {
-        let body = try RequestBody.readMembers(request, known: ["after"], isOptional: true)["after"]
+        let body = try BodyMembers(request, known: ["after"], isOptional: true)["after"]
         if let body, body.string == nil, !body.isNull { throw refusal("must be a string") }
         guard let text = try QueryReader(request).text(.after) ?? body?.string else { return nil }
         do {

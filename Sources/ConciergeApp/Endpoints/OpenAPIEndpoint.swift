@@ -36,7 +36,7 @@ struct OpenAPIEndpoint: Sendable {
             parameters: [.ifNoneMatch],
             responses: [
                 .json("An OpenAPI 3.1 document.", "AnyObject", headers: [.etag, .vary]),
-                APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
+                .unchanged,
             ], problems: [.invalidCondition])
     ]
 }

@@ -11,10 +11,7 @@ struct ProgramEndpoints: Sendable {
     /// These do not count towards a quota.
     func addHealth(to routes: inout RouterBuilder) {
         routes.on(.get, "/health/alive") { _ in
-            .json { json in
-                json.name("status")
-                json.string("alive")
-            }
+            .json { $0.member("status", "alive") }
         }
         routes.on(.get, "/health/ready", ready)
     }
@@ -22,12 +19,9 @@ struct ProgramEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/version") { _ in
             .json { json in
-                json.name("name")
-                json.string(BuildInformation.name)
-                json.name("version")
-                json.string(BuildInformation.version)
-                json.name("libmicrohttpd")
-                json.string(HTTPServer.libraryVersion)
+                json.member("name", BuildInformation.name)
+                json.member("version", BuildInformation.version)
+                json.member("libmicrohttpd", HTTPServer.libraryVersion)
             }
         }
         routes.on(.get, "/problems/{code}", explain)
@@ -41,23 +35,12 @@ struct ProgramEndpoints: Sendable {
         let checks = readiness.checks
         let isReady = checks.allSatisfy { $0.failure == nil }
         var response = HTTPResponse.json(isReady ? .ok : .serviceUnavailable) { json in
-            json.name("status")
-            json.string(isReady ? "ready" : "not_ready")
-            json.name("checks")
-            json.beginArray()
-            for check in checks {
-                json.beginObject()
-                json.name("name")
-                json.string(check.name)
-                json.name("status")
-                json.string(check.failure == nil ? "ok" : "failed")
-                if let failure = check.failure {
-                    json.name("detail")
-                    json.string(failure)
-                }
-                json.endObject()
+            json.member("status", isReady ? "ready" : "not_ready")
+            json.objects("checks", checks) { json, check in
+                json.member("name", check.name)
+                json.member("status", check.failure == nil ? "ok" : "failed")
+                if let failure = check.failure { json.member("detail", failure) }
             }
-            json.endArray()
         }
         if !isReady { response.fields.add(.retryAfter, "1") }
         return response
@@ -68,16 +51,11 @@ struct ProgramEndpoints: Sendable {
             throw Problem(.notFound, "There is no kind of problem with that code.")
         }
         return .json { json in
-            json.name("type")
-            json.string("/problems/\(kind.code)")
-            json.name("code")
-            json.string(kind.code)
-            json.name("status")
-            json.int(Int(kind.status.code))
-            json.name("title")
-            json.string(kind.title)
-            json.name("explanation")
-            json.string(kind.explanation)
+            json.member("type", "/problems/\(kind.code)")
+            json.member("code", kind.code)
+            json.member("status", Int(kind.status.code))
+            json.member("title", kind.title)
+            json.member("explanation", kind.explanation)
         }
     }
 }
@@ -113,7 +91,7 @@ extension ProgramEndpoints {
                 parameters: [.ifNoneMatch],
                 responses: [
                     .json("The schema.", "AnyObject", headers: [.etag]),
-                    APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
+                    .unchanged,
                 ], problems: [.invalidCondition])
         }
 

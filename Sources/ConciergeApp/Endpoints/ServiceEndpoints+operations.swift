@@ -72,21 +72,23 @@ extension ServiceEndpoints {
     static let journeyOperations: [APIOperation] = operations.compactMap { operation in
         let path = operation.path.dropFirst(ofSession.utf8.count)
         if path.isEmpty, operation.method == .delete { return nil }
-        return APIOperation(
-            method: operation.method, path: ofJourney + path, id: operation.id + "OfJourney",
-            summary: operation.summary + "; of the services that the journey's topmost coordinator sees",
-            parameters: operation.parameters, body: operation.body, responses: operation.responses,
-            problems: operation.problems + [.journeyNotFound])
+        var operation = operation
+        operation.path = ofJourney + path
+        operation.id += "OfJourney"
+        operation.summary += "; of the services that the journey's topmost coordinator sees"
+        operation.problems.append(.journeyNotFound)
+        return operation
     }
 
     /// The same on the documents of the process, on the admin listener.
     static let processOperations: [APIOperation] = operations.compactMap { operation in
         let path = operation.path.dropFirst(ofSession.utf8.count)
         if path.isEmpty || operation.isOnCommand { return nil }
-        return APIOperation(
-            method: operation.method, path: ofProcess + path, id: operation.id + "OfProcess",
-            summary: operation.summary + "; of the process, which all sessions read", parameters: operation.parameters,
-            body: operation.body, responses: operation.responses, problems: operation.problems)
+        var operation = operation
+        operation.path = ofProcess + path
+        operation.id += "OfProcess"
+        operation.summary += "; of the process, which all sessions read"
+        return operation
     }
 
     private static let writing: [ProblemKind] = [.contention, .storageFull]

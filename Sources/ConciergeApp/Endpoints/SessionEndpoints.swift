@@ -32,7 +32,7 @@ struct SessionEndpoints: Sendable {
 
     /// The requested labels and mode of a new session.
     private static func wishes(_ request: HTTPRequest) throws -> (labels: JSONDocument?, mode: SessionMode) {
-        let body = try RequestBody.readMembers(request, known: ["labels", "mode"], isOptional: true)
+        let body = try BodyMembers(request, known: ["labels", "mode"], isOptional: true)
         return (body["labels"], try mode(body["mode"]))
     }
 
@@ -66,10 +66,7 @@ struct SessionEndpoints: Sendable {
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
-        let summary = try session.summary()
-        var json = JSONWriter(reservingCapacity: 512)
-        json.session(summary)
-        return .response(.json(bytes: json.bytes))
+        .response(.session(try session.summary()))
     }
 
     private func update(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -77,10 +74,7 @@ struct SessionEndpoints: Sendable {
         let patch = try RequestBody.read(request, as: [MediaType.mergePatch, MediaType.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
         if let labels = members["labels"] { try await session.updateLabels(labels) }
-        let summary = try session.summary()
-        var json = JSONWriter()
-        json.session(summary)
-        return request.minimized(.json(bytes: json.bytes))
+        return request.minimized(.session(try session.summary()))
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -108,7 +102,7 @@ struct SessionEndpoints: Sendable {
 
     private func rotate(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        _ = try RequestBody.readMembers(request, known: [], isOptional: true)
+        _ = try BodyMembers(request, known: [], isOptional: true)
         let response = UnitResponse(to: request) { (token: SessionToken) in
             request.carries(token)
             let summary = try session.summary()
@@ -132,10 +126,7 @@ struct SessionEndpoints: Sendable {
     private func endOthers(_ request: HTTPRequest) async throws -> HTTPResponse {
         let (user, session) = try await user(of: request)
         let count = try await sessions.endSessions(ofUser: user, except: session.id)
-        return .json { json in
-            json.name("count")
-            json.int(count)
-        }
+        return .json { $0.member("count", count) }
     }
 
     private func user(of request: HTTPRequest) async throws -> (id: String, session: Session) {
@@ -152,25 +143,26 @@ struct SessionEndpoints: Sendable {
     private static func mode(_ value: JSONDocument?) throws(Problem) -> SessionMode {
         guard let value else { return .bearer }
         guard let mode = value.string.flatMap(SessionMode.init(rawValue:)) else {
-            throw Problem(
-                .invalidInput, errors: [InvalidInput(pointer: "/mode", detail: "must be \"bearer\" or \"cookie\"")])
+            throw BodyMembers.refusal("mode", "must be \"bearer\" or \"cookie\"")
         }
         return mode
     }
 }
 
 extension HTTPResponse {
+    static func session(_ session: SessionSummary) -> HTTPResponse {
+        var json = JSONWriter(reservingCapacity: 512)
+        json.session(session)
+        return .json(bytes: json.bytes)
+    }
+
     /// A page of sessions.
     static func list(_ page: Sessions.Page) -> HTTPResponse {
         .json { json in
-            json.name("items")
-            json.beginArray()
-            for session in page.sessions { json.session(session) }
-            json.endArray()
-            if let next = page.next {
-                json.name("next")
-                json.string(next.text)
+            json.array("items") { json in
+                for session in page.sessions { json.session(session) }
             }
+            if let next = page.next { json.member("next", next.text) }
         }
     }
 }

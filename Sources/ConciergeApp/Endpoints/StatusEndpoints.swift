@@ -27,24 +27,17 @@ struct StatusEndpoints: Sendable {
         let page = try ListPage(of: sessions.catalog.services, try PageRequest(request), named: \.name)
         return .page(page) { json, service in
             json.beginObject()
-            json.name("name")
-            json.string(service.name)
-            json.name("kind")
-            json.string(service.kind)
-            json.name("scope")
-            json.string(service.scope.rawValue)
+            json.member("name", service.name)
+            json.member("kind", service.kind)
+            json.member("scope", service.scope.rawValue)
             json.name("default")
             json.raw(service.defaultBytes)
-            json.name("concurrency")
-            json.string(service.concurrency.rawValue)
+            json.member("concurrency", service.concurrency.rawValue)
             json.name("lifetime_ms")
             if let lifetime = service.lifetime { json.int(Int(lifetime)) } else { json.null() }
-            json.name("bound_to_user")
-            json.bool(service.isUserBound)
-            json.name("read_only")
-            json.bool(service.isReadOnly)
-            json.name("live")
-            json.int(service.live)
+            json.member("bound_to_user", service.isUserBound)
+            json.member("read_only", service.isReadOnly)
+            json.member("live", service.live)
             json.endObject()
         }
     }
@@ -107,12 +100,9 @@ struct StoreEndpoints: Sendable {
     private func giveBack(_ request: HTTPRequest) async throws -> HTTPResponse {
         let space = try await sessions.giveBackSpace() ?? SpaceGivenBack(given: 0, left: 0, isPossible: false)
         return .json { json in
-            json.name("given_back")
-            json.int(space.given)
-            json.name("free")
-            json.int(space.left)
-            json.name("possible")
-            json.bool(space.isPossible)
+            json.member("given_back", space.given)
+            json.member("free", space.left)
+            json.member("possible", space.isPossible)
         }
     }
 }

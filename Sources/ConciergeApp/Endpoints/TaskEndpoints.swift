@@ -95,10 +95,7 @@ struct TaskEndpoints: Sendable {
         guard let lease = try body.duration("lease", in: Self.leases) else { throw BodyMembers.missing("lease") }
         let task = try await sessions.extendTask(
             id(of: request), attempt: body.number("attempt"), lease: lease.milliseconds)
-        return .json { json in
-            json.name("lease_expires_at")
-            json.time(sessions.timestamp(task.due))
-        }
+        return .json { $0.member("lease_expires_at", sessions.timestamp(task.due)) }
     }
 
     /// The owner of an `Idempotency-Key`: responses are kept with the session whose task it is.
@@ -121,23 +118,19 @@ extension JSONWriter {
         beginObject()
         member("id", claimed.task.id.description)
         member("task", claimed.task.name)
-        name("input")
-        document(claimed.input)
+        member("input", claimed.input)
         object("session") { json in
             json.member("id", claimed.task.id.session.description)
-            json.name("user_id")
-            if let user = claimed.userID { json.string(user) } else { json.null() }
+            json.member("user_id", claimed.userID)
         }
         object("journey") { json in
             json.member("id", claimed.task.id.journey)
             json.member("flow", claimed.flow)
             json.member("version", claimed.version)
-            json.name("step")
-            json.uint(claimed.step)
+            json.member("step", claimed.step)
         }
         member("attempt", claimed.task.attempt)
-        name("lease_expires_at")
-        time(leaseEnd)
+        member("lease_expires_at", leaseEnd)
         endObject()
     }
 
@@ -155,8 +148,7 @@ extension JSONWriter {
         member("journey", task.id.journey)
         member("attempt", task.attempt)
         member("attempts", task.attempts)
-        name("created_at")
-        time(shown(task.createdAt))
+        member("created_at", shown(task.createdAt))
         optionalTime("lease_expires_at", status == .claimed ? task.due : nil)
         optionalTime("next_attempt_at", status == .waiting && task.attempt > 0 ? task.readyAt : nil)
         endObject()

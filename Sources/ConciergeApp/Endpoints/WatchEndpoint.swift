@@ -115,53 +115,43 @@ final class EventStream: Sendable {
         var text: [UInt8] = []
         for (place, change) in commit.changes.enumerated() {
             let isLast = place == commit.changes.count - 1 && !commit.isLater
-            let name: String =
-                switch change {
-                case .serviceChanged: "service.changed"
-                case .serviceCleared: "service.cleared"
-                case .serviceRemoved: "service.removed"
-                case .journeyMoved: "journey.moved"
-                case .journeyFinished: "journey.finished"
-                case .journeyExpired: "journey.expired"
-                case .journeyAbandoned: "journey.abandoned"
-                case .taskStarted: "task.started"
-                case .taskEnded: "task.ended"
-                case .extended: "session.extended"
-                case .ended: "session.ended"
-                }
-            text += Self.event(name, id: isLast ? commit.revision : nil) { json in
-                json.name("revision")
-                json.uint(commit.revision)
-                write(change, of: commit, to: &json)
-            }
+            text += event(of: change, in: commit, id: isLast ? commit.revision : nil)
         }
         return text
     }
 
-    private func write(_ change: SessionChange, of commit: WatchedCommit, to json: inout JSONWriter) {
-        func journey(_ id: String, _ write: (inout JSONWriter) -> Void) {
-            json.member("journey", id)
-            write(&json)
-            json.name("etag")
-            if let tag = commit.journeyTags[id] { json.string(tag.description) } else { json.null() }
+    private func event(of change: SessionChange, in commit: WatchedCommit, id: UInt64?) -> [UInt8] {
+        func event(_ name: String, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+            Self.event(name, id: id) { json in
+                json.member("revision", commit.revision)
+                write(&json)
+            }
+        }
+        func service(_ name: String, _ service: String, _ etag: ServiceETag) -> [UInt8] {
+            event(name) { json in
+                json.member("service", service)
+                json.member("etag", etag.description)
+            }
+        }
+        func journey(_ name: String, _ journey: String, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+            event(name) { json in
+                json.member("journey", journey)
+                write(&json)
+                json.member("etag", commit.journeyTags[journey]?.description)
+            }
         }
         switch change {
-        case .serviceChanged(let name, let etag), .serviceCleared(let name, let etag):
-            json.member("service", name)
-            json.member("etag", etag.description)
-        case .serviceRemoved(let name):
-            json.member("service", name)
-            json.member("etag", ServiceETag.unwritten.description)
-        case .journeyMoved(let id, let step), .journeyFinished(let id, let step), .journeyExpired(let id, let step):
-            journey(id) { json in
-                json.name("step")
-                json.uint(step)
-            }
-        case .journeyAbandoned(let id): journey(id) { _ in }
-        case .taskStarted(let id, let name), .taskEnded(let id, let name): journey(id) { $0.member("task", name) }
+        case .serviceChanged(let name, let etag): return service("service.changed", name, etag)
+        case .serviceCleared(let name, let etag): return service("service.cleared", name, etag)
+        case .serviceRemoved(let name): return service("service.removed", name, .unwritten)
+        case .journeyMoved(let id, let step): return journey("journey.moved", id) { $0.member("step", step) }
+        case .journeyFinished(let id, let step): return journey("journey.finished", id) { $0.member("step", step) }
+        case .journeyExpired(let id, let step): return journey("journey.expired", id) { $0.member("step", step) }
+        case .journeyAbandoned(let id): return journey("journey.abandoned", id) { _ in }
+        case .taskStarted(let id, let name): return journey("task.started", id) { $0.member("task", name) }
+        case .taskEnded(let id, let name): return journey("task.ended", id) { $0.member("task", name) }
         case .extended(let idleEnd):
-            json.name("idle_expires_at")
-            json.time(timestamp(idleEnd))
+            return event("session.extended") { $0.member("idle_expires_at", timestamp(idleEnd)) }
         case .ended(let end):
             let reason: String =
                 switch end {
@@ -170,7 +160,7 @@ final class EventStream: Sendable {
                 case .tokenReused: "token_reused"
                 case .elsewhere: "elsewhere"
                 }
-            json.member("reason", reason)
+            return event("session.ended") { $0.member("reason", reason) }
         }
     }
 

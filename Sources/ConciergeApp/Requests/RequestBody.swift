@@ -34,18 +34,7 @@ enum RequestBody {
         }
     }
 
-    /// The members of a body that must be an object.
-    /// - Parameters:
-    ///   - known: the members that are allowed.
-    ///   - isOptional: whether the body may be missing.
-    static func readMembers(
-        _ request: HTTPRequest, known: [String], isOptional: Bool = false
-    ) throws -> [String: JSONDocument] {
-        if isOptional, isLeftOut(by: request) { return [:] }
-        let document = try read(request)
-        return try members(of: document, at: "", known: known)
-    }
-
+    /// The members of a value that must be an object, of which only `known` ones may be there.
     /// - Parameter pointer: the place of `document` in the body.
     static func members(
         of document: JSONDocument, at pointer: String, known: [String]

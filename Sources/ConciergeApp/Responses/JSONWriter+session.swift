@@ -7,18 +7,12 @@ extension JSONWriter {
         let isPlain = session.userID == nil && session.labels.isEmpty
         SessionText.template.withCopy(for: session, isPlain: isPlain) { raw($0) }
         if !isPlain {
-            name("user_id")
-            if let user = session.userID { string(user) } else { null() }
-            name("labels")
-            beginObject()
-            for label in session.labels.items {
-                name(label.name)
-                string(label.value)
+            member("user_id", session.userID)
+            object("labels") { json in
+                for label in session.labels.items { json.member(label.name, label.value) }
             }
-            endObject()
         }
-        name("revision")
-        uint(session.revision)
+        member("revision", session.revision)
         endObject()
     }
 
@@ -33,36 +27,26 @@ extension JSONWriter {
     /// - Parameter owner: `session`, or the flow of the coordinator that owns it; nil to leave that out.
     mutating func service(_ service: ServiceStatus, owner: String? = nil) {
         beginObject()
-        name("name")
-        string(service.name)
-        name("kind")
-        string(service.kind)
-        name("scope")
-        string(service.scope.rawValue)
-        name("status")
-        string(service.isLive ? "live" : "registered")
-        name("etag")
-        string(service.etag.description)
+        member("name", service.name)
+        member("kind", service.kind)
+        member("scope", service.scope.rawValue)
+        member("status", service.isLive ? "live" : "registered")
+        member("etag", service.etag.description)
         if let owner {
-            name("owner")
-            string(owner)
+            member("owner", owner)
         }
-        if let time = service.createdAt {
-            name("created_at")
-            self.time(time)
-        }
-        if let time = service.updatedAt {
-            name("updated_at")
-            self.time(time)
-        }
-        if let time = service.expiresAt {
-            name("expires_at")
-            self.time(time)
-        }
+        if let time = service.createdAt { member("created_at", time) }
+        if let time = service.updatedAt { member("updated_at", time) }
+        if let time = service.expiresAt { member("expires_at", time) }
         array("commands") { json in
             for command in service.commands { json.string(command) }
         }
         endObject()
+    }
+
+    mutating func member(_ name: String, _ time: Timestamp) {
+        self.name(name)
+        self.time(time)
     }
 
     mutating func time(_ time: Timestamp) {

@@ -36,8 +36,8 @@ struct ServiceFileReader {
             return
         }
         for (member, _) in members where member != FileSchema.key && !Self.members.contains(member) {
-            let guess = NearestName.of(member, among: Self.members).map { "; did you mean \($0)?" } ?? ""
-            report(member, "unknown_key", "a service file has no key \(member.quoted)\(guess)")
+            let question = NearestName.question(for: member, among: Self.members)
+            report(member, "unknown_key", "a service file has no key \(member.quoted)\(question)")
         }
         name = readName()
         let summary = text("description")

@@ -108,15 +108,6 @@ package final class Log: Sendable {
 }
 
 extension Configuration.Log.Level {
-    var name: StaticString {
-        switch self {
-        case .debug: "debug"
-        case .info: "info"
-        case .warning: "warning"
-        case .error: "error"
-        }
-    }
-
     var severity: Int {
         switch self {
         case .debug: 0

@@ -40,12 +40,12 @@ package struct LogLine: ~Copyable {
         switch form {
         case .json:
             append("\"level\":\"")
-            append(level.name)
+            append(string: level.rawValue)
             append("\",\"event\":\"")
             append(event)
             append("\"")
         case .text:
-            append(level.name)
+            append(string: level.rawValue)
             append(" ")
             append(event)
         }

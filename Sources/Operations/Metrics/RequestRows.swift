@@ -50,18 +50,7 @@ extension HTTPMethod {
 
     /// Its index in `labelled`.
     fileprivate var labelIndex: Int {
-        switch self {
-        case .get: 0
-        case .head: 1
-        case .post: 2
-        case .put: 3
-        case .patch: 4
-        case .delete: 5
-        case .options: 6
-        case .trace: 7
-        case .connect: 8
-        case .other: 9
-        }
+        Self.labelled.firstIndex(of: self) ?? Self.labelled.count - 1
     }
 
     /// The name of an unknown method must not get into logs and labels.

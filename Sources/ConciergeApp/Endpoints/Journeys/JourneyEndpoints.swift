@@ -176,10 +176,9 @@ final class JourneyEndpoints: Sendable {
         var json = JSONWriter(reservingCapacity: 1_024)
         // The view with one more member at its end.
         json.raw(form.text.bytes.dropLast())
-        json.name("path")
-        json.beginArray()
-        for screen in path { json.string(screen) }
-        json.endArray()
+        json.array("path") { json in
+            for screen in path { json.string(screen) }
+        }
         json.endObject()
         return request.minimized(
             dressing.dress(

@@ -3,49 +3,36 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// Reads every `*.json` of the flows directory.
-enum FlowDirectory {
-    struct Contents {
-        var fileCount = 0
-        /// Empty when one of the files has a problem, because flows refer to each other.
-        var catalog = FlowCatalog.empty
-        var problems: [ConfigurationProblem] = []
-    }
-
+extension LoadedConfiguration {
     /// A flow of 10,000 screens has some megabytes. A far larger file is a mistake and would only cost memory.
-    static let fileLimit = 16 << 20
+    private static let flowFileLimit = 16 << 20
 
-    /// Returns the flows of all files, and the problems of all files in the order of their names.
+    /// Reads every `*.json` of the flows directory. The catalog stays empty when one of the files has a problem, because
+    /// flows refer to each other.
     ///
-    /// - Parameters:
-    ///   - origin: where the directory is named. A directory that cannot be read is reported there.
-    ///   - services: the services that flows can refer to.
-    static func read(
-        _ directory: String, namedAt origin: ValueOrigin, with files: FileReader,
-        services: Navigation.ServiceDirectory
-    ) -> Contents {
+    /// - Parameter services: the services that flows can refer to.
+    mutating func readFlows(
+        in directory: String, with files: FileReader, referringTo services: ServiceDirectory
+    ) {
         let names: [String]
         do {
             names = try files.jsonFiles(in: directory)
         } catch {
-            let problem = ConfigurationProblem(at: origin, pointer: "/flows", code: error.code, "\(error)")
-            return Contents(problems: [problem])
+            return report(error.code, "flows", "\(error)")
         }
-        var contents = Contents()
+        flowFileCount = names.count
         var readable: [FlowFile] = []
         for name in names {
-            contents.fileCount += 1
             let path = PathText.join(directory, name)
             do {
-                readable.append(FlowFile(name: path, bytes: try files.read(path, limit: fileLimit)))
+                readable.append(FlowFile(name: path, bytes: try files.read(path, limit: Self.flowFileLimit)))
             } catch {
-                contents.problems.append(ConfigurationProblem(at: .file(path), code: error.code, "\(error)"))
+                problems.append(ConfigurationProblem(at: .file(path), code: error.code, "\(error)"))
             }
         }
-        let (catalog, problems) = FlowLoader(services: services).load(readable)
-        contents.catalog = catalog ?? .empty
-        contents.problems += FlowProblemPlaces.locate(problems, in: readable)
-        return contents
+        let (catalog, found) = FlowLoader(services: services).load(readable)
+        flows = catalog ?? .empty
+        problems += FlowProblemPlaces.locate(found, in: readable)
     }
 }
 
@@ -86,7 +73,7 @@ enum FlowProblemPlaces {
     }
 }
 
-extension Navigation.ServiceDirectory {
+extension ServiceDirectory {
     /// The services of this configuration's sessions, which flows are checked against.
     ///
     /// - Parameters:
@@ -94,11 +81,11 @@ extension Navigation.ServiceDirectory {
     ///   - names: further services, whose files have mistakes. A flow that names one of them is not reported.
     package static func declared(
         by files: [ServiceFile], adding added: SwiftServices = SwiftServices(), alsoNamed names: [String] = []
-    ) -> Navigation.ServiceDirectory {
+    ) -> ServiceDirectory {
         let inCode = (ServiceDefinition.builtIn + added.definitions).map(\.entry)
         let declared = files.map { Entry(name: $0.name, schema: $0.schemaDocument, isOwnable: true) }
         let known = Set(files.map(\.name))
         let broken = names.filter { !known.contains($0) }.map { Entry(name: $0) }
-        return Navigation.ServiceDirectory(inCode + declared + broken)
+        return ServiceDirectory(inCode + declared + broken)
     }
 }
