@@ -7,8 +7,8 @@ let onCallersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNons
 
 /// Tests/Fuzz is a test target, which replays the corpus, or the fuzzer itself: `make fuzz` chooses.
 let fuzzDependencies: [Target.Dependency] = [
-    "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "FlowTools", "HTTPServer", "HTTPTestClient",
-    "JSONDocument", "Navigation", "Sessions", "SQLiteStorage",
+    "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "Configuration", "FlowTools", "HTTPServer",
+    "HTTPTestClient", "JSONDocument", "Navigation", "Sessions", "SQLiteStorage",
 ]
 let fuzz: Target =
     Context.environment["FUZZING"] == nil
@@ -94,18 +94,42 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: onCallersExecutor),
         .target(name: "ConciergeClient", swiftSettings: onCallersExecutor),
         .target(
-            name: "ConciergeApp",
+            name: "Configuration",
             dependencies: [
                 "FlowTools", "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage",
-                "SQLiteStorage", "RedisStorage", "CCrypto", "CCurl", "CDeflate", "CEmbeddedFiles", "CThreads",
-                "Threads",
+                "RedisStorage", "CCrypto",
+            ],
+            swiftSettings: onCallersExecutor),
+        .target(
+            name: "Operations",
+            dependencies: ["Configuration", "HTTPServer", "JSONDocument", "Sessions", "CThreads", "Threads"],
+            swiftSettings: onCallersExecutor),
+        .target(
+            name: "API", dependencies: ["HTTPServer", "JSONDocument", "Navigation", "Sessions", "CEmbeddedFiles"],
+            swiftSettings: onCallersExecutor),
+        .target(
+            name: "ConciergeApp",
+            dependencies: [
+                "API", "Configuration", "Operations", "FlowTools", "HTTPServer", "JSONDocument", "Navigation",
+                "ServiceLocator", "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "CCrypto", "CCurl",
+                "CDeflate", "CEmbeddedFiles", "Threads",
+            ],
+            swiftSettings: onCallersExecutor),
+        .target(
+            name: "Commands",
+            dependencies: [
+                "API", "Configuration", "Operations", "FlowTools", "HTTPServer", "JSONDocument", "Navigation",
+                "ServiceLocator", "Sessions", "Storage", "SQLiteStorage", "CCurl",
             ],
             swiftSettings: onCallersExecutor),
         // With it comes what only a program may have. mimalloc (libmimalloc-dev) takes the place of the C library's
         // allocator: a tree of JSON is many small blocks. Nothing calls it by name.
         .target(
             name: "Concierge",
-            dependencies: ["ConciergeApp", "JSONDocument", "ServiceLocator", "Sessions", "CMicroHTTPDHooks"],
+            dependencies: [
+                "Commands", "Configuration", "ConciergeApp", "Operations", "JSONDocument", "ServiceLocator", "Sessions",
+                "Threads", "CMicroHTTPDHooks",
+            ],
             linkerSettings: [.linkedLibrary("mimalloc")]),
         // Not named as its product is: where file systems ignore case, it would be the library.
         .executableTarget(name: "ConciergeProgram", dependencies: ["Concierge"]),
@@ -119,8 +143,8 @@ let package = Package(
         .target(
             name: "Support",
             dependencies: [
-                "ConciergeApp", "FlowTools", "HTTPTestClient", "JSONDocument", "Navigation", "ServiceLocator",
-                "Sessions",
+                "ConciergeApp", "Configuration", "Operations", "FlowTools", "HTTPTestClient", "JSONDocument",
+                "Navigation", "ServiceLocator", "Sessions",
             ],
             path: "Tests/Support"),
         .testTarget(
@@ -142,7 +166,10 @@ let package = Package(
             dependencies: ["Sessions", "Navigation", "FlowTools", "SeededRandomness", "Support", "Threads"]),
         .testTarget(
             name: "ConciergeAppTests",
-            dependencies: ["ConciergeApp", "CDeflate", "FlowTools", "JSONDocument", "Support", "HTTPTestClient"]),
+            dependencies: [
+                "API", "Commands", "ConciergeApp", "Configuration", "Operations", "CDeflate", "FlowTools",
+                "JSONDocument", "Support", "HTTPTestClient",
+            ]),
         .testTarget(
             name: "Durability",
             dependencies: [
@@ -153,8 +180,9 @@ let package = Package(
         .testTarget(
             name: "EndToEnd",
             dependencies: [
-                "ConciergeApp", "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "Support", "HTTPServer",
-                "HTTPTestClient", "RedisTestServer", "CCrypto", "CTLSClient",
+                "API", "Commands", "ConciergeApp", "Configuration", "Operations", "Sessions", "Storage",
+                "SQLiteStorage", "RedisStorage", "Support", "HTTPServer", "HTTPTestClient", "RedisTestServer",
+                "CCrypto", "CTLSClient",
             ]),
         .testTarget(
             name: "SharedHistories",
@@ -169,7 +197,7 @@ let package = Package(
             cSettings: [.headerSearchPath("../../../Sources/CMicroHTTPD")]),
         fuzz,
         .testTarget(
-            name: "Browser", dependencies: ["ConciergeApp", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),
+            name: "Browser", dependencies: ["Configuration", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -80,7 +80,7 @@ public struct HTTPServerConfiguration: Sendable {
     }
 
     /// Each limits the whole of its phase: a byte now and then does not extend it.
-    public struct Timeouts: Sendable {
+    public struct Timeouts: Sendable, Equatable {
         /// From accepting the connection, or from the request line of a later request, to the end of the head.
         public var header = Duration.seconds(10)
         /// From the end of the head to the end of the body.

@@ -74,6 +74,20 @@ public enum JSONKind: Sendable, Equatable {
     case null, bool, integer, double, string, array, object
 }
 
+extension JSONKind {
+    /// As in "initial is a number".
+    package var phrase: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .double: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
 /// Ends the process, as Swift's own allocations do: a `cjson_` function that makes a value or a text fails only when
 /// memory runs out.
 func outOfMemory() -> Never { fatalError("Out of memory for JSON.") }

@@ -1,4 +1,3 @@
-import ConciergeApp
 import HTTPServer
 import JSONDocument
 import Support

@@ -1,4 +1,3 @@
-import ConciergeApp
 import Glibc
 import HTTPTestClient
 import JSONDocument

@@ -1,6 +1,7 @@
-import ConciergeApp
+import Configuration
 import HTTPTestClient
 import JSONDocument
+import Operations
 import Support
 import Testing
 

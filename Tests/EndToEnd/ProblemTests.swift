@@ -1,4 +1,5 @@
-import ConciergeApp
+import API
+import Configuration
 import HTTPServer
 import HTTPTestClient
 import JSONDocument

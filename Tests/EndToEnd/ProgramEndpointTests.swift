@@ -1,6 +1,6 @@
-import ConciergeApp
 import HTTPTestClient
 import JSONDocument
+import Operations
 import Support
 import Testing
 

@@ -1,4 +1,4 @@
-import ConciergeApp
+import API
 import Support
 import Testing
 

@@ -3,6 +3,7 @@ import JSONDocument
 import Sessions
 
 @testable import ConciergeApp
+@testable import Configuration
 @testable import FlowTools
 @testable import Navigation
 

@@ -1,4 +1,3 @@
-import ConciergeApp
 import Glibc
 
 @testable import JSONDocument

@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 import FlowTools
 import Navigation
 import Sessions

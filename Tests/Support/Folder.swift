@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 import Glibc
 
 /// A temporary directory with the given files, by their paths in it, removed with everything in it when `body` ends,

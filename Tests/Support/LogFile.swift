@@ -1,6 +1,7 @@
-import ConciergeApp
+import Configuration
 import Glibc
 import JSONDocument
+import Operations
 import Testing
 
 /// A log that goes to a file without a name, and what is in there.

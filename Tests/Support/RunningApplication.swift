@@ -1,4 +1,5 @@
 import ConciergeApp
+import Configuration
 import HTTPTestClient
 import Navigation
 import Sessions

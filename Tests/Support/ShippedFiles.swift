@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 
 /// The files that come with Concierge: what `make run` serves.
 package enum ShippedFiles {

@@ -6,6 +6,21 @@ struct StoreRefusedError: Error, CustomStringConvertible {
     let description: String
 }
 
+/// Journeys in the store need flows, or states of flows, that are not loaded.
+package struct OrphanedJourneysError: Error, CustomStringConvertible {
+    /// - count: how many journeys.
+    package let versions: [(flow: String, version: Int, count: Int)]
+
+    package var description: String {
+        let needs = versions.map { needed in
+            "\(needed.count) journey\(needed.count == 1 ? " needs" : "s need") version \(needed.version) of flow "
+                + "\(needed.flow)"
+        }
+        return "\(needs.joined(separator: ", ")), which is not loaded: load it, add a migration from it, "
+            + "or set orphaned_journeys to restart."
+    }
+}
+
 extension Application {
     /// Checks that the journeys in the store can continue with the flows that are loaded.
     ///

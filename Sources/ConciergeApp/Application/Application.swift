@@ -1,8 +1,11 @@
+import API
+import Configuration
 import FlowTools
 import Glibc
 import HTTPServer
 import JSONDocument
 import Navigation
+import Operations
 import Sessions
 
 /// The program as a value: made from a configuration, started, stopped. It is the only composition root: no part looks

@@ -1,6 +1,8 @@
+import Configuration
 import HTTPServer
 import JSONDocument
 import Navigation
+import Operations
 import RedisStorage
 import SQLiteStorage
 import Sessions
@@ -36,28 +38,6 @@ extension JourneySettings {
             engine: FlowEngine(
                 catalog: flows, orphans: configuration.orphanedJourneys == .restart ? .restart : .refuse),
             mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max)
-    }
-}
-
-extension Configuration {
-    /// Where tasks are sent.
-    var taskTargets: [TaskSender.Target] {
-        tasks.names.compactMap { name in
-            let task = tasks[name]
-            guard let url = task.url, let secret = task.secret else { return nil }
-            return TaskSender.Target(
-                task: name, url: url, secret: secret, timeout: task.timeout, concurrency: task.concurrency)
-        }
-    }
-}
-
-extension ServiceDefinition {
-    init(_ file: ServiceFile) {
-        self.init(
-            declared: file.name, schema: file.schemaDocument, default: file.defaultState,
-            scope: file.scope, lifetime: file.lifetime?.milliseconds,
-            concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
-            isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
     }
 }
 
@@ -134,12 +114,8 @@ extension HTTPServerConfiguration {
         result.limits.newConnectionsOfAddress = configuration.quotas.connections
         result.limits.uncountedAddresses = configuration.quotas.exempt
         result.limits.connectionMemory = configuration.limits.connectionMemory
-        result.timeouts.header = configuration.timeouts.header
-        result.timeouts.body = configuration.timeouts.body
-        result.timeouts.idle = configuration.timeouts.idle
-        result.timeouts.handler = configuration.timeouts.handler
+        result.timeouts = configuration.timeouts
         result.timeouts.patient = configuration.timeouts.handler + ChangeWait.longest
-        result.timeouts.write = configuration.timeouts.write
         if !configuration.proxies.networks.isEmpty {
             result.trustedProxies = TrustedProxies(
                 networks: configuration.proxies.networks, field: configuration.proxies.field)

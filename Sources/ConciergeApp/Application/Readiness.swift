@@ -1,4 +1,7 @@
+import API
+import Configuration
 import HTTPServer
+import Operations
 import RedisStorage
 import Sessions
 import Storage
@@ -100,4 +103,15 @@ final class LateMetrics: Sendable {
     var metrics: Metrics? { storage.withLock { $0 } }
 
     func set(_ metrics: Metrics) { storage.withLock { $0 = metrics } }
+}
+
+/// Refuses requests until ``Application`` has checked the store: that journeys in it can go on with the loaded flows,
+/// before any further one starts. A server whose store was away when it started listens earlier.
+struct OpeningMiddleware: HTTPMiddleware {
+    let readiness: Readiness
+
+    func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
+        guard readiness.isOpen else { throw Problem(.storeUnavailable, fields: [.retryAfter: "1"]) }
+        return try next(request)
+    }
 }

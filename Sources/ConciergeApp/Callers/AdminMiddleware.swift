@@ -1,4 +1,7 @@
+import API
+import Configuration
 import HTTPServer
+import Operations
 import Sessions
 import Synchronization
 

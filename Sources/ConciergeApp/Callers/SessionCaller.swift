@@ -1,4 +1,6 @@
+import API
 import HTTPServer
+import Operations
 import Sessions
 
 extension FoundSession {

@@ -1,3 +1,5 @@
+import API
+import Configuration
 import HTTPServer
 import Sessions
 

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -37,17 +38,11 @@ struct AdminSessionEndpoints: Sendable {
 
     private func endAll(_ request: HTTPRequest) async throws -> HTTPResponse {
         let count = try await sessions.endAllSessions()
-        return .json { json in
-            json.name("count")
-            json.int(count)
-        }
+        return .json { $0.member("count", count) }
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let summary = try await session(of: request).summary()
-        var json = JSONWriter()
-        json.session(summary)
-        return .json(bytes: json.bytes)
+        .session(try await session(of: request).summary())
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -64,14 +59,10 @@ struct AdminSessionEndpoints: Sendable {
 
     private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(of: request)
-        let body = try RequestBody.readMembers(request, known: ["user_id", "claims"])
-        guard let user = body["user_id"]?.string else {
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/user_id", detail: "must be a string")])
-        }
+        let body = try BodyMembers(request, known: ["user_id", "claims"])
+        guard let user = body["user_id"]?.string else { throw BodyMembers.refusal("user_id", "must be a string") }
         let claims = body["claims"] ?? .emptyObject
-        guard claims.kind == .object else {
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/claims", detail: "must be an object")])
-        }
+        guard claims.kind == .object else { throw BodyMembers.refusal("claims", "must be an object") }
         let token = try await sessions.attachUser(user, claims: claims, to: session)
         let summary = try session.summary()
         return .json { json in
@@ -95,9 +86,41 @@ struct AdminSessionEndpoints: Sendable {
 
     private func endOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {
         let count = try await sessions.endSessions(ofUser: request.parameter("user"))
-        return .json { json in
-            json.name("count")
-            json.int(count)
-        }
+        return .json { $0.member("count", count) }
     }
+}
+
+extension AdminSessionEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/sessions", id: "listSessions", summary: "Sessions, oldest first",
+            parameters: [.userID, .active, .limit, .cursor],
+            responses: [.json("A page of sessions.", "SessionList")], problems: [.invalidInput]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions", id: "endAllSessions", summary: "Ends all sessions, of all users",
+            responses: [.json("How many were ended.", "Count")], problems: [.storageFull]),
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
+            responses: [.json("The session.", "Session")]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}", id: "endSession", summary: "Ends the session",
+            responses: [.done("Ended.")], problems: [.storageFull]),
+        APIOperation(
+            method: .put, path: "/v1/sessions/{session}/user", id: "signIn",
+            summary: "Attaches a user and gives the session a new token; the old one ends at once",
+            body: .json("SignIn"), responses: [.json("The session and its new token.", "SignedIn")],
+            problems: [.invalidState, .tooManySessionsOfUser, .contention, .storageFull]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}/user", id: "signOut",
+            summary: "Detaches the user and removes the services that are bound to a user",
+            responses: [.done("Signed out, or no user was signed in.")], problems: [.contention, .storageFull]),
+        APIOperation(
+            method: .get, path: "/v1/users/{user}/sessions", id: "listUserSessions", summary: "The sessions of a user",
+            parameters: [.limit, .cursor], responses: [.json("A page of sessions.", "SessionList")],
+            problems: [.invalidInput]),
+        APIOperation(
+            method: .delete, path: "/v1/users/{user}/sessions", id: "endUserSessions",
+            summary: "Ends the sessions of a user", responses: [.json("How many were ended.", "Count")],
+            problems: [.storageFull]),
+    ]
 }

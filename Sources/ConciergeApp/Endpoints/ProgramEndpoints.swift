@@ -1,5 +1,8 @@
+import API
+import Configuration
 import HTTPServer
 import JSONDocument
+import Operations
 
 /// The endpoints of both listeners that need no credential: health, version, the problems, the schemas of files.
 struct ProgramEndpoints: Sendable {
@@ -8,10 +11,7 @@ struct ProgramEndpoints: Sendable {
     /// These do not count towards a quota.
     func addHealth(to routes: inout RouterBuilder) {
         routes.on(.get, "/health/alive") { _ in
-            .json { json in
-                json.name("status")
-                json.string("alive")
-            }
+            .json { $0.member("status", "alive") }
         }
         routes.on(.get, "/health/ready", ready)
     }
@@ -19,17 +19,14 @@ struct ProgramEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/version") { _ in
             .json { json in
-                json.name("name")
-                json.string(BuildInformation.name)
-                json.name("version")
-                json.string(BuildInformation.version)
-                json.name("libmicrohttpd")
-                json.string(HTTPServer.libraryVersion)
+                json.member("name", BuildInformation.name)
+                json.member("version", BuildInformation.version)
+                json.member("libmicrohttpd", HTTPServer.libraryVersion)
             }
         }
         routes.on(.get, "/problems/{code}", explain)
         for schema in FileSchema.allCases {
-            let file = LazyRepresentation { Representation(RequestBody.json, schema.document.serialized()) }
+            let file = LazyRepresentation { Representation(MediaType.json, schema.document.serialized()) }
             routes.on(.get, Self.path(of: schema)) { try file.value.answer(to: $0) }
         }
     }
@@ -38,23 +35,12 @@ struct ProgramEndpoints: Sendable {
         let checks = readiness.checks
         let isReady = checks.allSatisfy { $0.failure == nil }
         var response = HTTPResponse.json(isReady ? .ok : .serviceUnavailable) { json in
-            json.name("status")
-            json.string(isReady ? "ready" : "not_ready")
-            json.name("checks")
-            json.beginArray()
-            for check in checks {
-                json.beginObject()
-                json.name("name")
-                json.string(check.name)
-                json.name("status")
-                json.string(check.failure == nil ? "ok" : "failed")
-                if let failure = check.failure {
-                    json.name("detail")
-                    json.string(failure)
-                }
-                json.endObject()
+            json.member("status", isReady ? "ready" : "not_ready")
+            json.objects("checks", checks) { json, check in
+                json.member("name", check.name)
+                json.member("status", check.failure == nil ? "ok" : "failed")
+                if let failure = check.failure { json.member("detail", failure) }
             }
-            json.endArray()
         }
         if !isReady { response.fields.add(.retryAfter, "1") }
         return response
@@ -65,16 +51,49 @@ struct ProgramEndpoints: Sendable {
             throw Problem(.notFound, "There is no kind of problem with that code.")
         }
         return .json { json in
-            json.name("type")
-            json.string("/problems/\(kind.code)")
-            json.name("code")
-            json.string(kind.code)
-            json.name("status")
-            json.int(Int(kind.status.code))
-            json.name("title")
-            json.string(kind.title)
-            json.name("explanation")
-            json.string(kind.explanation)
+            json.member("type", "/problems/\(kind.code)")
+            json.member("code", kind.code)
+            json.member("status", Int(kind.status.code))
+            json.member("title", kind.title)
+            json.member("explanation", kind.explanation)
         }
     }
+}
+
+extension ProgramEndpoints {
+    static let operations: [APIOperation] =
+        [
+            APIOperation(
+                method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
+                access: .anyone, responses: [.json("It does.", "Alive")]),
+            APIOperation(
+                method: .get, path: "/health/ready", id: "getReady", summary: "Whether the server is ready for traffic",
+                access: .anyone,
+                responses: [
+                    .json("It does.", "Readiness"),
+                    .json(
+                        "Not ready; the failing check says why.", "Readiness", status: .serviceUnavailable,
+                        headers: [.retryAfter]),
+                ]),
+            APIOperation(
+                method: .get, path: "/version", id: "getVersion", summary: "The name and version of the program",
+                access: .anyone,
+                responses: [.json("Name and version.", "Version")]),
+            APIOperation(
+                method: .get, path: "/problems/{code}", id: "explainProblem", summary: "Explains a kind of problem",
+                access: .anyone, responses: [.json("The explanation.", "ProblemExplanation")], problems: [.notFound]),
+        ]
+        + FileSchema.allCases.map { schema in
+            let name = schema.rawValue.prefix(1).uppercased() + schema.rawValue.dropFirst()
+            return APIOperation(
+                method: .get, path: path(of: schema), id: "get\(name)Schema",
+                summary: "The JSON Schema (draft 7) of a \(schema.rawValue) file, for editors", access: .anyone,
+                parameters: [.ifNoneMatch],
+                responses: [
+                    .json("The schema.", "AnyObject", headers: [.etag]),
+                    .unchanged,
+                ], problems: [.invalidCondition])
+        }
+
+    static func path(of schema: FileSchema) -> String { "/schemas/\(schema.rawValue).json" }
 }

@@ -1,3 +1,5 @@
+import API
+
 extension ServiceEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
@@ -28,9 +30,9 @@ extension ServiceEndpoints {
             method: .patch, path: "/v1/sessions/{session}/services/{name}", id: "patchService",
             summary: "Changes the state with a merge patch or a JSON Patch",
             parameters: [.ifMatch, .ifNoneMatch, .prefer],
-            body: APIBody(contents: [
-                (RequestBody.mergePatch, .servicePatch), (RequestBody.jsonPatch, nil),
-                (RequestBody.json, .servicePatch),
+            body: APIBody([
+                (MediaType.mergePatch, .servicePatch), (MediaType.jsonPatch, nil),
+                (MediaType.json, .servicePatch),
             ]),
             responses: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [
@@ -70,21 +72,23 @@ extension ServiceEndpoints {
     static let journeyOperations: [APIOperation] = operations.compactMap { operation in
         let path = operation.path.dropFirst(ofSession.utf8.count)
         if path.isEmpty, operation.method == .delete { return nil }
-        return APIOperation(
-            method: operation.method, path: ofJourney + path, id: operation.id + "OfJourney",
-            summary: operation.summary + "; of the services that the journey's topmost coordinator sees",
-            parameters: operation.parameters, body: operation.body, responses: operation.responses,
-            problems: operation.problems + [.journeyNotFound])
+        var operation = operation
+        operation.path = ofJourney + path
+        operation.id += "OfJourney"
+        operation.summary += "; of the services that the journey's topmost coordinator sees"
+        operation.problems.append(.journeyNotFound)
+        return operation
     }
 
     /// The same on the documents of the process, on the admin listener.
     static let processOperations: [APIOperation] = operations.compactMap { operation in
         let path = operation.path.dropFirst(ofSession.utf8.count)
         if path.isEmpty || operation.isOnCommand { return nil }
-        return APIOperation(
-            method: operation.method, path: ofProcess + path, id: operation.id + "OfProcess",
-            summary: operation.summary + "; of the process, which all sessions read", parameters: operation.parameters,
-            body: operation.body, responses: operation.responses, problems: operation.problems)
+        var operation = operation
+        operation.path = ofProcess + path
+        operation.id += "OfProcess"
+        operation.summary += "; of the process, which all sessions read"
+        return operation
     }
 
     private static let writing: [ProblemKind] = [.contention, .storageFull]

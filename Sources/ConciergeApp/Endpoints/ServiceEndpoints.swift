@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -103,10 +104,7 @@ struct ServiceEndpoints: Sendable {
 
     private static func result(_ request: HTTPRequest, _ outcome: ServiceOperation.Outcome) -> HTTPResponse {
         guard let output = outcome.output else { return versionNow(request, outcome) }
-        var response = HTTPResponse.json { json in
-            json.name("output")
-            json.document(output)
-        }
+        var response = HTTPResponse.json { $0.member("output", output) }
         response.fields.add(entityTag: outcome.etag.revision)
         return request.minimized(response)
     }
@@ -178,18 +176,20 @@ struct ServiceEndpoints: Sendable {
         }
         if let journey {
             return .task {
-                let state = try await session.document(of: service, inJourney: journey)
-                return .response(self.session.counted(try answer(request, service, state), request, session))
+                try counted(request, service, try await session.document(of: service, inJourney: journey), in: session)
             }
         }
-        guard !session.isFirstUse(of: service) else {
-            return .task {
-                let state = try await session.createdDocument(of: service)
-                return .response(self.session.counted(try answer(request, service, state), request, session))
-            }
+        if session.isFirstUse(of: service) {
+            return .task { try counted(request, service, try await session.createdDocument(of: service), in: session) }
         }
-        return .response(
-            self.session.counted(try answer(request, service, try session.document(of: service)), request, session))
+        return try counted(request, service, try session.document(of: service), in: session)
+    }
+
+    private func counted(
+        _ request: HTTPRequest, _ service: RegisteredService, _ state: (bytes: [UInt8], etag: ServiceETag),
+        in session: Session
+    ) throws -> HTTPOutcome {
+        .response(self.session.counted(try answer(request, service, state), request, session))
     }
 
     private func answer(
@@ -228,7 +228,7 @@ struct ServiceEndpoints: Sendable {
     @Sendable private func patching(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
         let (type, patch) = try RequestBody.readTyped(request, as: RequestBody.patches)
-        let action: ServiceOperation.Action = type == RequestBody.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
+        let action: ServiceOperation.Action = type == MediaType.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
         return ServiceOperation(
             action, on: service, condition: try Conditions.ofWrite(request), journey: journey(of: request))
     }

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -31,7 +32,7 @@ struct SessionEndpoints: Sendable {
 
     /// The requested labels and mode of a new session.
     private static func wishes(_ request: HTTPRequest) throws -> (labels: JSONDocument?, mode: SessionMode) {
-        let body = try RequestBody.readMembers(request, known: ["labels", "mode"], isOptional: true)
+        let body = try BodyMembers(request, known: ["labels", "mode"], isOptional: true)
         return (body["labels"], try mode(body["mode"]))
     }
 
@@ -65,21 +66,15 @@ struct SessionEndpoints: Sendable {
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
-        let summary = try found.session.summary()
-        var json = JSONWriter(reservingCapacity: 512)
-        json.session(summary)
-        return .response(.json(bytes: json.bytes))
+        .response(.session(try found.session.summary()))
     }
 
     @Sendable private func update(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
-        let patch = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
+        let patch = try RequestBody.read(request, as: [MediaType.mergePatch, MediaType.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
         if let labels = members["labels"] { try await session.updateLabels(labels) }
-        let summary = try session.summary()
-        var json = JSONWriter()
-        json.session(summary)
-        return request.minimized(.json(bytes: json.bytes))
+        return request.minimized(.session(try session.summary()))
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -108,7 +103,7 @@ struct SessionEndpoints: Sendable {
 
     @Sendable private func rotate(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
-        _ = try RequestBody.readMembers(request, known: [], isOptional: true)
+        _ = try BodyMembers(request, known: [], isOptional: true)
         let response = UnitResponse(to: request) { (token: SessionToken) in
             request.carries(token)
             let summary = try session.summary()
@@ -132,10 +127,7 @@ struct SessionEndpoints: Sendable {
     private func endOthers(_ request: HTTPRequest) async throws -> HTTPResponse {
         let (user, session) = try await user(of: request)
         let count = try await sessions.endSessions(ofUser: user, except: session.id)
-        return .json { json in
-            json.name("count")
-            json.int(count)
-        }
+        return .json { $0.member("count", count) }
     }
 
     private func user(of request: HTTPRequest) async throws -> (id: String, session: Session) {
@@ -152,25 +144,75 @@ struct SessionEndpoints: Sendable {
     private static func mode(_ value: JSONDocument?) throws(Problem) -> SessionMode {
         guard let value else { return .bearer }
         guard let mode = value.string.flatMap(SessionMode.init(rawValue:)) else {
-            throw Problem(
-                .invalidInput, errors: [InvalidInput(pointer: "/mode", detail: "must be \"bearer\" or \"cookie\"")])
+            throw BodyMembers.refusal("mode", "must be \"bearer\" or \"cookie\"")
         }
         return mode
     }
 }
 
 extension HTTPResponse {
+    static func session(_ session: SessionSummary) -> HTTPResponse {
+        var json = JSONWriter(reservingCapacity: 512)
+        json.session(session)
+        return .json(bytes: json.bytes)
+    }
+
     /// A page of sessions.
     static func list(_ page: Sessions.Page) -> HTTPResponse {
         .json { json in
-            json.name("items")
-            json.beginArray()
-            for session in page.sessions { json.session(session) }
-            json.endArray()
-            if let next = page.next {
-                json.name("next")
-                json.string(next.text)
+            json.array("items") { json in
+                for session in page.sessions { json.session(session) }
             }
+            if let next = page.next { json.member("next", next.text) }
         }
     }
+}
+
+extension SessionEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .post, path: "/v1/sessions", id: "createSession",
+            summary: "Creates a session with its own empty service locator", access: .anyone,
+            parameters: [.idempotencyKey], body: .json("NewSession", isRequired: false),
+            responses: [
+                .json(
+                    "The session, and in bearer mode its token.", "CreatedSession", status: .created,
+                    headers: [.location, .setCookie, .idempotencyReplayed])
+            ],
+            problems: [.invalidState, .tooManySessions, .storeUnavailable, .storageFull]),
+        APIOperation(
+            method: .get, path: "/v1/sessions", id: "listOwnSessions", summary: "The sessions of the caller's user",
+            parameters: [.limit, .cursor], responses: [.json("A page of sessions.", "SessionList")],
+            problems: [.invalidInput, .noUser]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions", id: "endOtherSessions",
+            summary: "Ends all other sessions of the caller's user",
+            responses: [.json("How many were ended.", "Count")], problems: [.noUser, .storageFull]),
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
+            responses: [.json("The session.", "Session")]),
+        APIOperation(
+            method: .patch, path: "/v1/sessions/{session}", id: "updateSession",
+            summary: "Changes the session's labels",
+            parameters: [.prefer],
+            body: APIBody([
+                (MediaType.mergePatch, "SessionPatch"), (MediaType.json, "SessionPatch"),
+            ]),
+            responses: [.json("The session.", "Session"), .minimal],
+            problems: [.invalidState, .contention, .storageFull]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}", id: "endSession",
+            summary: "Ends the session, or another one of the same user: its services are removed, and its token ends",
+            responses: [.done("Ended.", headers: [.setCookie, .clearSiteData])], problems: [.storageFull]),
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/tokens", id: "rotateToken",
+            summary: "A new token. The old one works for a short grace time; using it later ends the session",
+            parameters: [.idempotencyKey],
+            responses: [
+                .json(
+                    "The token; in cookie mode it is in Set-Cookie only.", "NewToken", status: .created,
+                    headers: [.setCookie, .idempotencyReplayed])
+            ],
+            problems: [.tokenReplaced, .contention, .storageFull]),
+    ]
 }

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -26,24 +27,17 @@ struct StatusEndpoints: Sendable {
         let page = try ListPage(of: sessions.catalog.services, try PageRequest(request), named: \.name)
         return .page(page) { json, service in
             json.beginObject()
-            json.name("name")
-            json.string(service.name)
-            json.name("kind")
-            json.string(service.kind)
-            json.name("scope")
-            json.string(service.scope.rawValue)
+            json.member("name", service.name)
+            json.member("kind", service.kind)
+            json.member("scope", service.scope.rawValue)
             json.name("default")
             json.raw(service.defaultBytes)
-            json.name("concurrency")
-            json.string(service.concurrency.rawValue)
+            json.member("concurrency", service.concurrency.rawValue)
             json.name("lifetime_ms")
             if let lifetime = service.lifetime { json.int(Int(lifetime)) } else { json.null() }
-            json.name("bound_to_user")
-            json.bool(service.isUserBound)
-            json.name("read_only")
-            json.bool(service.isReadOnly)
-            json.name("live")
-            json.int(service.live)
+            json.member("bound_to_user", service.isUserBound)
+            json.member("read_only", service.isReadOnly)
+            json.member("live", service.live)
             json.endObject()
         }
     }
@@ -72,4 +66,53 @@ struct StatusEndpoints: Sendable {
             json.member("uptime_seconds", Int((ContinuousClock.now - startedAt).components.seconds))
         }
     }
+}
+
+extension StatusEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/service-kinds", id: "listServiceKinds",
+            summary: "Every service, and how many instances live",
+            parameters: [.limit, .cursor], responses: [.json("The services.", "ServiceKinds")],
+            problems: [.invalidInput]),
+        APIOperation(
+            method: .get, path: "/v1/stats", id: "getStatistics", summary: "Counts of sessions, journeys and services",
+            responses: [.json("The numbers.", "Statistics")]),
+        APIOperation(
+            method: .get, path: "/metrics", id: "getMetrics", summary: "Metrics, for a scraper",
+            responses: [
+                APIResponse(
+                    status: .ok, meaning: "OpenMetrics 1.0 text.",
+                    contents: [("application/openmetrics-text; version=1.0.0; charset=utf-8", "Text")])
+            ]),
+    ]
+}
+
+/// Maintenance of a running server's store, which no other process may write.
+struct StoreEndpoints: Sendable {
+    let sessions: Sessions
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.delete, "/v1/store/free-pages", giveBack)
+    }
+
+    /// One step: the caller repeats it while free pages are left.
+    private func giveBack(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let space = try await sessions.giveBackSpace() ?? SpaceGivenBack(given: 0, left: 0, isPossible: false)
+        return .json { json in
+            json.member("given_back", space.given)
+            json.member("free", space.left)
+            json.member("possible", space.isPossible)
+        }
+    }
+}
+
+extension StoreEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .delete, path: "/v1/store/free-pages", id: "giveBackFreePages",
+            summary: "Returns free pages of the store's file to the file system, some at a time",
+            responses: [.json("How many pages were returned, and how many are left.", "SpaceGivenBack")],
+            problems: [.storageFull])
+    ]
 }

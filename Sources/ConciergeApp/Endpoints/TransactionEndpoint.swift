@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -15,7 +16,7 @@ struct TransactionEndpoint: Sendable {
     }
 
     @Sendable private func commit(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
-        let body = try RequestBody.readMembers(request, known: ["operations"])
+        let body = try BodyMembers(request, known: ["operations"])
         guard let list = body["operations"]?.elements, (1...Self.maximumOperations).contains(list.count) else {
             throw Problem(
                 .invalidInput,
@@ -28,21 +29,11 @@ struct TransactionEndpoint: Sendable {
         let response = UnitResponse(to: request) { (outcomes: [ServiceOperation.Outcome]) in
             request.minimized(
                 .json { json in
-                    json.name("results")
-                    json.beginArray()
-                    for outcome in outcomes {
-                        json.beginObject()
-                        json.name("service")
-                        json.string(outcome.service.name)
-                        json.name("etag")
-                        json.string(outcome.etag.description)
-                        if let output = outcome.output {
-                            json.name("output")
-                            json.document(output)
-                        }
-                        json.endObject()
+                    json.objects("results", outcomes) { json, outcome in
+                        json.member("service", outcome.service.name)
+                        json.member("etag", outcome.etag.description)
+                        if let output = outcome.output { json.member("output", output) }
                     }
-                    json.endArray()
                 })
         }
         return try response.of(await found.session.perform(operations, once: response.once))

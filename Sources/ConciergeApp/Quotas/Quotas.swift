@@ -1,5 +1,8 @@
+import API
+import Configuration
 import HTTPServer
 import JSONDocument
+import Operations
 import Sessions
 import Synchronization
 

@@ -25,12 +25,12 @@ struct AcceptedTypes {
 
     /// Malformed ranges are ignored. If none is left, any type is accepted, as without the field.
     init(_ request: HTTPRequest) {
-        guard request.fields.bytes(of: .accept) != nil else {
-            ranges = []
-            return
-        }
-        ranges = request.fields.values(of: .accept).flatMap { line in
-            line.split(separator: ",").compactMap(Self.range)
+        ranges = Self.weighted(request, .accept).compactMap { name, quality in
+            let names = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard let quality, names.count == 2, !names[0].isEmpty, !names[1].isEmpty,
+                names[0] != "*" || names[1] == "*"
+            else { return nil }
+            return Range(type: names[0], subtype: names[1], quality: quality)
         }
     }
 
@@ -55,22 +55,19 @@ struct AcceptedTypes {
         return naming.max { ($0.closeness, $0.quality) < ($1.closeness, $1.quality) }?.quality ?? 0
     }
 
-    private static func range(_ text: Substring) -> Range? {
-        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { Self.trimmed($0).lowercased() }
-        let names = parts[0].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard names.count == 2, !names[0].isEmpty, !names[1].isEmpty, names[0] != "*" || names[1] == "*" else {
-            return nil
+    /// The items of a list with their qualities in thousandths, in lower case; nil is a malformed quality.
+    fileprivate static func weighted(_ request: HTTPRequest, _ name: HTTPFieldName) -> [(name: String, quality: Int?)] {
+        request.fields.values(of: name).flatMap { $0.split(separator: ",") }.map { item in
+            let parts = item.split(separator: ";", omittingEmptySubsequences: false).map { part in
+                part.filter { $0 != " " && $0 != "\t" }.lowercased()
+            }
+            let written = parts.dropFirst().first { $0.hasPrefix("q=") }
+            return (parts[0], written.map { quality($0.dropFirst(2)) } ?? 1_000)
         }
-        var quality = 1_000
-        for parameter in parts.dropFirst() where parameter.hasPrefix("q=") {
-            guard let written = Self.quality(parameter.dropFirst(2)) else { return nil }
-            quality = written
-        }
-        return Range(type: names[0], subtype: names[1], quality: quality)
     }
 
     /// `qvalue`: 0 or 1 with at most three decimals, RFC 9110, section 12.4.2.
-    static func quality(_ text: Substring) -> Int? {
+    private static func quality(_ text: Substring) -> Int? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, whole == "0" || whole == "1" else { return nil }
         let decimals = parts.count == 2 ? parts[1] : ""
@@ -79,8 +76,51 @@ struct AcceptedTypes {
         let quality = (whole == "1" ? 1_000 : 0) + thousandths
         return quality <= 1_000 ? quality : nil
     }
+}
 
-    private static func trimmed(_ text: Substring) -> String {
-        String(decoding: ArraySlice(text.utf8).trimmed, as: UTF8.self)
+/// `Accept-Encoding`: the codings that the client accepts (RFC 9110, section 12.5.3).
+enum AcceptedCodings {
+    /// Whether the client names `gzip`, or any coding, without a quality of 0. Without the field any coding would do as
+    /// well, but many clients that do not send it cannot decode one.
+    static func takesGzip(_ request: HTTPRequest) -> Bool {
+        var qualities: [String: Int] = [:]
+        for (coding, quality) in AcceptedTypes.weighted(request, .acceptEncoding) { qualities[coding] = quality ?? 0 }
+        return qualities["gzip"] ?? qualities["x-gzip"] ?? qualities["*"] ?? 0 > 0
+    }
+}
+
+extension HTTPFieldName {
+    static let acceptLanguage = HTTPFieldName("Accept-Language")
+    static let contentLanguage = HTTPFieldName("Content-Language")
+}
+
+/// `Accept-Language`: the languages that the client prefers (RFC 9110, section 12.5.4).
+struct AcceptedLanguages {
+    /// Language ranges, the best first.
+    private let ranges: [String]
+
+    /// Ranges that are not well-formed are ignored.
+    init(_ request: HTTPRequest) {
+        let ranges = AcceptedTypes.weighted(request, .acceptLanguage).compactMap { range, quality in
+            quality.flatMap { $0 > 0 && !range.isEmpty ? (range: range, quality: $0) : nil }
+        }
+        // Of equal ones the first counts; the order of a sort is stable.
+        self.ranges = ranges.sorted { $0.quality > $1.quality }.map(\.range)
+    }
+
+    /// The language by lookup (RFC 4647, section 3.4): a range loses parts from its end until a language matches it.
+    /// The first language when none does; nil when there is none.
+    func best(of languages: [String]) -> String? {
+        for range in ranges {
+            var parts = range.split(separator: "-")
+            while !parts.isEmpty {
+                let prefix = parts.joined(separator: "-")
+                if let language = languages.first(where: { $0.lowercased() == prefix }) { return language }
+                parts.removeLast()
+                // A single letter begins what it cannot stand without.
+                if parts.last?.count == 1 { parts.removeLast() }
+            }
+        }
+        return languages.first
     }
 }

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import Sessions
 

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -103,13 +104,9 @@ private struct ListCursor: Equatable {
 extension JSONWriter {
     /// The members of a page: `items`, and `next` unless it is the last.
     mutating func page<Item>(_ page: ListPage<Item>, item: (inout JSONWriter, Item) -> Void) {
-        name("items")
-        beginArray()
-        for element in page.items { item(&self, element) }
-        endArray()
-        if let next = page.next {
-            name("next")
-            string(next)
+        array("items") { json in
+            for element in page.items { item(&json, element) }
         }
+        if let next = page.next { member("next", next) }
     }
 }

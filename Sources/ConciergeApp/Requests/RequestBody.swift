@@ -1,3 +1,4 @@
+import API
 import Glibc
 import HTTPServer
 import JSONDocument
@@ -5,13 +6,9 @@ import Sessions
 
 /// Reads JSON from a request: the media type first, then the text.
 enum RequestBody {
-    static let json = "application/json"
-    static let mergePatch = "application/merge-patch+json"
-    static let jsonPatch = "application/json-patch+json"
-
     /// The types of PUT and PATCH.
-    static let jsonOnly = [json]
-    static let patches = [mergePatch, jsonPatch, json]
+    static let jsonOnly = [MediaType.json]
+    static let patches = [MediaType.mergePatch, MediaType.jsonPatch, MediaType.json]
 
     /// The body as JSON.
     /// - Parameter types: allowed values of `Content-Type`, in lower case.
@@ -37,18 +34,7 @@ enum RequestBody {
         }
     }
 
-    /// The members of a body that must be an object.
-    /// - Parameters:
-    ///   - known: the members that are allowed.
-    ///   - isOptional: whether the body may be missing.
-    static func readMembers(
-        _ request: HTTPRequest, known: [String], isOptional: Bool = false
-    ) throws -> [String: JSONDocument] {
-        if isOptional, isLeftOut(by: request) { return [:] }
-        let document = try read(request)
-        return try members(of: document, at: "", known: known)
-    }
-
+    /// The members of a value that must be an object, of which only `known` ones may be there.
     /// - Parameter pointer: the place of `document` in the body.
     static func members(
         of document: JSONDocument, at pointer: String, known: [String]
@@ -148,5 +134,64 @@ extension ArraySlice where Element == UInt8 {
             }
             return true
         }
+    }
+}
+
+/// The members of a request's body, by their types.
+struct BodyMembers {
+    /// Nil where the body was left out.
+    private let document: JSONDocument?
+
+    /// - Throws: `Problem` 400 for a member that is not `known`, and as `RequestBody`.
+    init(_ request: HTTPRequest, known: [String], isOptional: Bool = false) throws {
+        if isOptional, RequestBody.isLeftOut(by: request) {
+            document = nil
+            return
+        }
+        let document = try RequestBody.read(request)
+        self.document = document
+        // If the body has as many known members as members, it has no others. Otherwise each unknown one is reported.
+        let found = known.count { document[member: $0] != nil }
+        if document.kind == .object, found == document.count { return }
+        _ = try RequestBody.members(of: document, at: "", known: known)
+    }
+
+    subscript(name: String) -> JSONDocument? { document?[member: name] }
+
+    /// Nil where it is left out.
+    func text(_ name: String) throws(Problem) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let text = value.string, !text.isEmpty else { throw Self.refusal(name, "must be a non-empty string") }
+        return text
+    }
+
+    /// Nil where it is left out.
+    func number(_ name: String) throws(Problem) -> Int? {
+        guard let value = self[name] else { return nil }
+        guard let number = value.int, number > 0 else { throw Self.refusal(name, "must be a positive integer") }
+        return number
+    }
+
+    /// False where it is left out.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        guard let value = self[name] else { return false }
+        guard let flag = value.bool else { throw Self.refusal(name, "must be a boolean") }
+        return flag
+    }
+
+    /// Nil where it is left out.
+    func duration(_ name: String, in range: ClosedRange<Duration>) throws(Problem) -> Duration? {
+        guard let value = self[name] else { return nil }
+        guard let duration = value.string.flatMap({ DurationText.parse($0) }), range.contains(duration) else {
+            let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
+            throw Self.refusal(name, "must be a duration from \"\(least)\" to \"\(most)\", as in \"30s\"")
+        }
+        return duration
+    }
+
+    static func missing(_ name: String) -> Problem { refusal(name, "is required") }
+
+    static func refusal(_ name: String, _ detail: String) -> Problem {
+        Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: detail)])
     }
 }

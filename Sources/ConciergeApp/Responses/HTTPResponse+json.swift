@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -43,10 +44,7 @@ extension HTTPResponse {
 extension HTTPFixedFields {
     /// The fields of every state.
     static let state = HTTPFixedFields([
-        .contentType: RequestBody.json, .cacheControl: "no-store", .contentSecurityPolicy: ContentPolicy.data,
-    ])
-    static let problem = HTTPFixedFields([
-        .contentType: Problem.mediaType, .cacheControl: "no-store", .contentSecurityPolicy: ContentPolicy.data,
+        .contentType: MediaType.json, .cacheControl: "no-store", .contentSecurityPolicy: ContentPolicy.data,
     ])
     /// The fields of a write whose client prefers no body.
     static let minimizedState = HTTPFixedFields([.cacheControl: "no-store", .preferenceApplied: "return=minimal"])
@@ -103,17 +101,4 @@ extension HTTPRequest {
         }
         return response
     }
-}
-
-extension HTTPFieldName {
-    static let contentSecurityPolicy = HTTPFieldName("Content-Security-Policy")
-}
-
-/// What a browser may do with a response that somebody opens as a page: W3C, Content Security Policy Level 3.
-enum ContentPolicy {
-    /// Nothing is loaded, nothing runs, and no site may show it in a frame.
-    static let data = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
-    /// The same with the styles that are in the drawing.
-    static let drawing =
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; sandbox; frame-ancestors 'none'"
 }

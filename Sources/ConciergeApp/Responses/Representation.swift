@@ -1,5 +1,7 @@
+import API
 import HTTPServer
 import Sessions
+import Synchronization
 
 /// Bytes that never change while the server runs, as an answer: with an entity tag that is made of them, so that it
 /// also holds over a restart.
@@ -40,5 +42,21 @@ struct Representation: Sendable {
         response.fields.add(.contentSecurityPolicy, policy)
         if !names.isEmpty { response.fields.add(.vary, names.map(\.text).joined(separator: ", ")) }
         return response
+    }
+}
+
+/// A representation that is made at its first request, because most servers start without anybody asking for it.
+final class LazyRepresentation: Sendable {
+    private let make: @Sendable () -> Representation
+    private let made = Mutex<Representation?>(nil)
+
+    init(_ make: @escaping @Sendable () -> Representation) { self.make = make }
+
+    /// Two first requests at once may both make it: the lock is not held meanwhile.
+    var value: Representation {
+        if let known = made.withLock({ $0 }) { return known }
+        let new = make()
+        made.withLock { $0 = new }
+        return new
     }
 }

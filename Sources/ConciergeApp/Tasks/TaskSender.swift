@@ -1,6 +1,8 @@
+import Configuration
 import Glibc
 import JSONDocument
 import Navigation
+import Operations
 import Sessions
 import Synchronization
 
@@ -14,23 +16,6 @@ import Synchronization
 /// | 4xx | the task has failed, whatever attempts are left |
 /// | anything else, or none in time | the attempt has failed |
 final class TaskSender: Sendable {
-    /// Where tasks of a name are sent.
-    struct Target: Sendable {
-        let task: String
-        let url: String
-        let secret: WebhookSecret
-        let timeout: Duration
-        let concurrency: Int
-
-        /// Whether the requests cross a network unencrypted.
-        var isReadable: Bool {
-            let scheme = "http://"
-            guard url.hasPrefix(scheme) else { return false }
-            let host = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != ":" }
-            return host != "localhost" && !host.hasPrefix("127.") && !url.hasPrefix("http://[::1]")
-        }
-    }
-
     private let sessions: Sessions
     private let client: WebClient
     private let log: Log
@@ -51,7 +36,7 @@ final class TaskSender: Sendable {
     func close() { client.close() }
 
     /// Sends the tasks of one name. Returns when the server stops and nothing is under way.
-    func run(_ target: Target) async {
+    func run(_ target: TaskTarget) async {
         let places = Places(target.concurrency)
         await withDiscardingTaskGroup { group in
             while !isStopping.load(ordering: .relaxed) {
@@ -69,13 +54,13 @@ final class TaskSender: Sendable {
     }
 
     /// The lease is longer than a request may take, so that nobody else sends the task meanwhile.
-    private func claim(_ target: Target, atMost limit: Int) async -> [ClaimedTask] {
+    private func claim(_ target: TaskTarget, atMost limit: Int) async -> [ClaimedTask] {
         do {
             return try await sessions.claimTasks(
-                named: target.task, max: limit, lease: target.timeout.milliseconds + Self.margin, wait: Self.wait)
+                named: target.name, max: limit, lease: target.timeout.milliseconds + Self.margin, wait: Self.wait)
         } catch {
             log.write(.warning, "tasks_not_claimed") { line in
-                line.add("task", target.task)
+                line.add("task", target.name)
                 line.add("error", "\(error)")
             }
             try? await Task.sleep(for: .seconds(1))
@@ -86,7 +71,7 @@ final class TaskSender: Sendable {
     private static let margin: Int64 = 10_000
     private static let wait: Int64 = 60_000
 
-    private func send(_ claimed: ClaimedTask, to target: Target) async {
+    private func send(_ claimed: ClaimedTask, to target: TaskTarget) async {
         do {
             let response = try await client.post(request(for: claimed, to: target))
             try await whileStoreRefuses(until: claimed.task.due) { try await take(response, for: claimed) }
@@ -113,7 +98,7 @@ final class TaskSender: Sendable {
         }
     }
 
-    private func request(for claimed: ClaimedTask, to target: Target) -> WebClient.Request {
+    private func request(for claimed: ClaimedTask, to target: TaskTarget) -> WebClient.Request {
         let id = claimed.task.id.description
         var json = JSONWriter()
         json.task(claimed, leaseEnd: sessions.timestamp(claimed.task.due))

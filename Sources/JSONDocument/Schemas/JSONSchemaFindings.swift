@@ -42,7 +42,7 @@ package struct JSONSchemaWarning: Equatable, Sendable {
         self.pointer = pointer
         switch note {
         case .CJSON_SCHEMA_UNKNOWN_KEYWORD:
-            let guess = NearestName.of(keyword, among: Self.keywords).map { "; did you mean \($0)?" } ?? ""
+            let guess = NearestName.question(for: keyword, among: Self.keywords)
             kind = .unknownKeyword
             self.detail = "\"\(keyword)\" is not a keyword of draft 7 and is ignored\(guess)"
         case .CJSON_SCHEMA_OTHER_DRAFT: (kind, self.detail) = (.otherDraft, "\(keyword) \(detail)")

@@ -18,6 +18,11 @@ package enum NearestName {
         return known.first { folded(lastPart($0)) == last }
     }
 
+    /// `; did you mean port?`, to end a sentence with; empty without a guess.
+    package static func question(for written: String, among known: [String]) -> String {
+        of(written, among: known).map { "; did you mean \($0)?" } ?? ""
+    }
+
     private static func lastPart(_ name: String) -> String {
         String(name.split(separator: ".").last ?? "")
     }

@@ -259,20 +259,6 @@ extension FlowReader {
     }
 }
 
-extension JSONKind {
-    /// As in "initial is a number".
-    package var phrase: String {
-        switch self {
-        case .null: "null"
-        case .bool: "a boolean"
-        case .integer, .double: "a number"
-        case .string: "a string"
-        case .array: "an array"
-        case .object: "an object"
-        }
-    }
-}
-
 extension [String] {
     /// "a, b and c"
     package var joinedAsList: String {

@@ -82,6 +82,15 @@ package struct ImportReport: Sendable, Equatable {
         }
     }
 
+    /// As JSON.
+    package var text: String {
+        var json = JSONWriter()
+        json.beginObject()
+        write(to: &json)
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
     package func write(to json: inout JSONWriter) {
         let numbers: [(StaticString, Int)] = [
             ("read", read), ("imported", imported), ("replaced", replaced), ("skipped", skipped),

@@ -1,5 +1,7 @@
-import ConciergeApp
+import Commands
+import Configuration
 import JSONDocument
+import Operations
 import Support
 import Synchronization
 import Testing

@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 import Support
 
 /// The configuration that the files, the environment and the flags make together.

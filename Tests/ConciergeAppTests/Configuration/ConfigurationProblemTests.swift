@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 import Testing
 
 @Suite("Problems of the configuration")

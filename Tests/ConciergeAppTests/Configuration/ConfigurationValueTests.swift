@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 import Testing
 
 /// Of the text "abc": FIPS 180-4.

@@ -5,7 +5,9 @@ import Support
 import Synchronization
 import Testing
 
+@testable import Commands
 @testable import ConciergeApp
+@testable import Configuration
 
 @Suite("The schemas of files")
 struct FileSchemaTests {

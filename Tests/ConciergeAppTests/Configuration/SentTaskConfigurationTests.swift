@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 import Testing
 
 @Suite("Configuration of tasks that are sent")

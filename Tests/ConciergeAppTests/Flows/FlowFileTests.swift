@@ -1,4 +1,3 @@
-import ConciergeApp
 import Support
 import Testing
 

@@ -3,6 +3,7 @@ import Support
 import Synchronization
 import Testing
 
+@testable import API
 @testable import ConciergeApp
 
 @Suite("Drawings of flows")

@@ -3,6 +3,7 @@ import Sessions
 import Support
 import Testing
 
+@testable import Commands
 @testable import ConciergeApp
 
 @Suite("What new flows mean for running journeys")

@@ -1,4 +1,4 @@
-import ConciergeApp
+import Commands
 import Support
 import Synchronization
 import Testing

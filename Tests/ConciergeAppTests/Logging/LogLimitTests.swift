@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ConciergeApp
+@testable import Operations
 
 @Suite("Lines that repeat") struct LogLimitTests {
     @Test("one a second is written, and says how many were not")

@@ -1,5 +1,6 @@
-import ConciergeApp
+import Configuration
 import JSONDocument
+import Operations
 import Support
 import Testing
 

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ConciergeApp
+@testable import Operations
 
 @Suite("Numbers in a line of the log")
 struct LoggingNumberTests {

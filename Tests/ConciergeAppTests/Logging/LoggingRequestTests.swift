@@ -1,7 +1,8 @@
-import ConciergeApp
+import Configuration
 import HTTPServer
 import HTTPTestClient
 import JSONDocument
+import Operations
 import Sessions
 import Support
 import Testing

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 
 @testable import ConciergeApp
+@testable import Operations
 
 @Suite("Times in the log")
 struct LoggingTimeTests {

@@ -1,7 +1,8 @@
-import ConciergeApp
+import Configuration
 import Glibc
 import HTTPTestClient
 import JSONDocument
+import Operations
 import Support
 import Testing
 

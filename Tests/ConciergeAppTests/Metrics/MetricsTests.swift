@@ -4,6 +4,7 @@ import Sessions
 import Testing
 
 @testable import ConciergeApp
+@testable import Operations
 
 @Suite("Metrics")
 struct MetricsTests {

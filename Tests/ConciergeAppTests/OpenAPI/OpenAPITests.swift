@@ -5,7 +5,10 @@ import Sessions
 import Support
 import Testing
 
+@testable import API
 @testable import ConciergeApp
+@testable import Configuration
+@testable import Operations
 
 @Suite("The description of the API")
 struct OpenAPITests {
@@ -464,7 +467,10 @@ struct OpenAPITests {
         let catalog = try ServiceCatalog(declarations: services.map(ServiceDefinition.init), adding: added)
         let flows = try flowCatalog(flows, services: services)
         return try JSONDocument(
-            parsing: OpenAPIDocument(listener: listener, services: catalog.services, flows: flows).bytes)
+            parsing: OpenAPIDocument(
+                listener: listener, version: "1", groups: APIGroup.all(on: listener), services: catalog.services,
+                flows: flows
+            ).bytes)
     }
 
     private func paths(of document: JSONDocument) throws -> [(name: String, value: JSONDocument)] {

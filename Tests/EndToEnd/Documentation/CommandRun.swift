@@ -1,4 +1,5 @@
-import ConciergeApp
+import Commands
+import Configuration
 import Support
 import Synchronization
 

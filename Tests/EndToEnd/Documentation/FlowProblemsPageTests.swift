@@ -1,4 +1,3 @@
-import ConciergeApp
 import JSONDocument
 import Navigation
 import Support

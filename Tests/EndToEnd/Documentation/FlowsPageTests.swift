@@ -1,4 +1,4 @@
-import ConciergeApp
+import Configuration
 import Support
 import Testing
 

@@ -1,4 +1,3 @@
-import ConciergeApp
 import HTTPTestClient
 import Support
 import Testing

@@ -1,4 +1,3 @@
-import ConciergeApp
 import HTTPTestClient
 import JSONDocument
 import Support

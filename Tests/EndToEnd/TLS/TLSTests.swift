@@ -1,5 +1,4 @@
 import CTLSClient
-import ConciergeApp
 import Glibc
 import HTTPTestClient
 import JSONDocument

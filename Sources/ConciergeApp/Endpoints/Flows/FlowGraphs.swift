@@ -1,3 +1,4 @@
+import API
 import FlowTools
 import Navigation
 import Synchronization
@@ -97,4 +98,18 @@ final class FlowGraphs: Sendable {
     private static func failure(retryAfter rest: Duration) -> Problem {
         Problem(.drawingFailed, fields: [.retryAfter: "\(max(1, Int((rest / .seconds(1)).rounded(.up))))"])
     }
+}
+
+/// How the graph of a flow can be had, the default first.
+enum GraphForm: String, Sendable, CaseIterable {
+    case mermaid = "text/vnd.mermaid"
+    case graphviz = "text/vnd.graphviz"
+    case svg = "image/svg+xml"
+
+    init?(mediaType: String) { self.init(rawValue: mediaType) }
+
+    var mediaType: String { rawValue }
+
+    /// As the answer has it: text says how it is encoded.
+    var contentType: String { self == .svg ? rawValue : "\(rawValue); charset=utf-8" }
 }

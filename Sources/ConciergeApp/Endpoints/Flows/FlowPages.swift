@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Navigation
@@ -33,7 +34,7 @@ struct FlowPages: Sendable {
                             let bytes = Self.page(of: flow, among: versions, isWhole: isWhole) {
                                 flow.texts.text($0, in: language)
                             }
-                            return Representation(RequestBody.json, bytes)
+                            return Representation(MediaType.json, bytes)
                         }
                         return (language, page)
                     })
@@ -81,7 +82,7 @@ struct FlowPages: Sendable {
                 json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id)) { translate(flow, $0) } }
             }
         }
-        return Representation(RequestBody.json, json.bytes)
+        return Representation(MediaType.json, json.bytes)
     }
 
     private func find(_ id: String, _ version: Int?) -> Page? {
@@ -95,54 +96,34 @@ struct FlowPages: Sendable {
         var json = JSONWriter()
         json.object { json in
             json.heading(of: flow, among: versions, translate)
-            json.name("screens")
-            json.beginArray()
-            for state in flow.states {
-                guard let screen = state.screen else { continue }
-                json.object { json in
-                    json.name("id")
-                    json.string(state.id)
-                    json.name("name")
-                    json.string(screen.name)
-                    json.name("title")
-                    if let title = screen.title { json.string(translate(title)) } else { json.null() }
-                    json.name("events")
-                    json.beginArray()
-                    for rule in screen.events { json.string(rule.event) }
-                    for rule in flow.events where screen.rule(for: rule.event) == nil { json.string(rule.event) }
-                    json.endArray()
+            let screens = flow.states.compactMap { state in state.screen.map { (id: state.id, screen: $0) } }
+            json.objects("screens", screens) { json, shown in
+                json.member("id", shown.id)
+                json.member("name", shown.screen.name)
+                json.member("title", shown.screen.title.map(translate))
+                let ofFlow = flow.events.filter { shown.screen.rule(for: $0.event) == nil }
+                json.array("events") { json in
+                    for rule in shown.screen.events + ofFlow { json.string(rule.event) }
                 }
             }
-            json.endArray()
             guard isWhole else { return }
             json.name("input")
             if let input = flow.input { json.document(input.document) } else { json.null() }
-            json.name("definition")
-            json.document(flow.document)
+            json.member("definition", flow.document)
         }
         return json.bytes
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func object(_ write: (inout JSONWriter) -> Void) {
-        beginObject()
-        write(&self)
-        endObject()
-    }
-
     fileprivate mutating func heading(
         of flow: FlowDefinition, among versions: [FlowDefinition], _ translate: (String) -> String
     ) {
-        name("id")
-        string(flow.id)
-        name("version")
-        int(flow.version)
-        name("versions")
-        beginArray()
-        for flow in versions { int(flow.version) }
-        endArray()
-        name("description")
-        if let summary = flow.summary { string(translate(summary)) } else { null() }
+        member("id", flow.id)
+        member("version", flow.version)
+        array("versions") { json in
+            for flow in versions { json.int(flow.version) }
+        }
+        member("description", flow.summary.map(translate))
     }
 }

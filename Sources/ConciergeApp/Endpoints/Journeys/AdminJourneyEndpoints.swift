@@ -1,3 +1,4 @@
+import API
 import FlowTools
 import HTTPServer
 import JSONDocument
@@ -32,7 +33,7 @@ struct AdminJourneyEndpoints: Sendable {
     }
 
     private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try RequestBody.readMembers(request, known: ["flows", "services"])
+        let body = try BodyMembers(request, known: ["flows", "services"])
         guard let flows = body["flows"]?.elements else { throw BodyMembers.missing("flows") }
         let files = flows.enumerated().map { FlowFile(name: "/flows/\($0.offset)", bytes: $0.element.serialized()) }
         let services = try body["services"].map { try self.services($0) }
@@ -49,27 +50,19 @@ struct AdminJourneyEndpoints: Sendable {
         return .json { json in
             json.member("running", trial.running)
             json.member("staying", trial.staying)
-            json.array("lost") { json in
-                for (loss, count) in trial.lost {
-                    json.beginObject()
-                    json.member("flow", loss.flow)
-                    json.member("version", loss.version)
-                    json.member("count", count)
-                    if let detail = loss.detail { json.member("detail", detail) }
-                    json.endObject()
-                }
+            json.objects("lost", trial.lost) { json, lost in
+                json.member("flow", lost.loss.flow)
+                json.member("version", lost.loss.version)
+                json.member("count", lost.count)
+                if let detail = lost.loss.detail { json.member("detail", detail) }
             }
-            json.array("misfits") { json in
-                for (misfit, count) in trial.misfits {
-                    json.beginObject()
-                    json.member("flow", misfit.flow)
-                    json.member("version", misfit.version)
-                    json.member("service", misfit.service)
-                    json.member("pointer", misfit.pointer)
-                    json.member("detail", misfit.detail)
-                    json.member("count", count)
-                    json.endObject()
-                }
+            json.objects("misfits", trial.misfits) { json, found in
+                json.member("flow", found.misfit.flow)
+                json.member("version", found.misfit.version)
+                json.member("service", found.misfit.service)
+                json.member("pointer", found.misfit.pointer)
+                json.member("detail", found.misfit.detail)
+                json.member("count", found.count)
             }
         }
     }
@@ -97,16 +90,12 @@ struct AdminJourneyEndpoints: Sendable {
     private func census(_ request: HTTPRequest) async throws -> HTTPResponse {
         let rows = try await sessions.runningJourneys()
         return .json { json in
-            json.array("items") { json in
-                for row in rows {
-                    json.beginObject()
-                    json.member("flow", row.flow)
-                    json.member("version", row.version)
-                    json.member("state", row.state)
-                    json.member("count", row.count)
-                    json.member("in_use", row.inUse)
-                    json.endObject()
-                }
+            json.objects("items", rows) { json, row in
+                json.member("flow", row.flow)
+                json.member("version", row.version)
+                json.member("state", row.state)
+                json.member("count", row.count)
+                json.member("in_use", row.inUse)
             }
         }
     }

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Navigation

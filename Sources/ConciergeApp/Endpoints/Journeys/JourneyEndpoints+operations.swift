@@ -1,3 +1,5 @@
+import API
+
 extension JourneyEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(

@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import JSONDocument
 import Navigation
@@ -174,10 +175,9 @@ final class JourneyEndpoints: Sendable {
         var json = JSONWriter(reservingCapacity: 1_024)
         // The view with one more member at its end.
         json.raw(form.text.bytes.dropLast())
-        json.name("path")
-        json.beginArray()
-        for screen in path { json.string(screen) }
-        json.endArray()
+        json.array("path") { json in
+            for screen in path { json.string(screen) }
+        }
         json.endObject()
         return request.minimized(
             dressing.dress(

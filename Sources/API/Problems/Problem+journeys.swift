@@ -1,0 +1,132 @@
+import HTTPServer
+import JSONDocument
+import Navigation
+import Sessions
+
+extension Problem {
+    /// The problem for an error of a journey.
+    package init(_ error: JourneyError) {
+        switch error {
+        case .notFound: self.init(.journeyNotFound, error.description)
+        case .preconditionFailed(let current):
+            // A journey that does not exist has no entity tag.
+            self.init(
+                .preconditionFailed, error.description,
+                fields: current.map { [.etag: $0.description] } ?? [:])
+        case .preconditionRequired: self.init(.preconditionRequired, error.description)
+        case .tooMany: self.init(.tooManyJourneys, error.description)
+        case .noMainFlow:
+            self.init(
+                .invalidInput, error.description,
+                errors: [InvalidInput(pointer: "/flow", detail: "is required: the journey has not run a flow yet")])
+        }
+    }
+
+    /// The problem for a request that the journey's flow does not allow. The journey is unchanged.
+    ///
+    /// - Parameters:
+    ///   - path: the journey's, if it exists and can be started over.
+    ///   - bringsInput: whether the input was a part of the request; otherwise the flow passed it to a child flow.
+    ///   - neededInput: the schema of the input that starting the journey over needs; `nil` when it needs none.
+    package init(
+        _ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true,
+        neededInput: JSONDocument? = nil
+    ) {
+        switch refusal {
+        case .eventNotAccepted(let event, let accepted):
+            self.init(
+                .eventNotAccepted, "The event \(event.quoted) is not accepted here.",
+                members: [(name: "accepted", value: JSONDocument(accepted.map { JSONDocument($0) }))])
+        case .guardNotMet(let places):
+            self.init(.guardNotMet, "The condition of this event does not hold.", errors: Self.errors(places))
+        case .eventDataInvalid(let places):
+            self.init(
+                .invalidInput, "The event does not accept this data here.", errors: Self.errors(places, in: "/data"))
+        case .inputInvalid(let flow, let places) where !bringsInput:
+            self.init(
+                .actionFailed, "The flow \(flow.quoted) does not accept the input that it would be given here.",
+                errors: Self.errors(places, in: "/input"))
+        case .inputInvalid(let flow, let places):
+            self.init(
+                .invalidInput, "The flow \(flow.quoted) does not accept this input.",
+                errors: Self.errors(places, in: "/input"))
+        case .unknownFlow(let flow, let version):
+            self.init(
+                .flowNotFound,
+                version.map { "There is no version \($0) of a flow \(flow.quoted)." }
+                    ?? "There is no flow \(flow.quoted).")
+        case .actionFailed(let place):
+            self.init(.actionFailed, errors: Self.errors([place]))
+        case .serviceInvalid(let service, let places):
+            self.init(
+                .invalidState, "The state of service \(service.quoted) would violate its schema.",
+                errors: Self.errors(places))
+        case .finished(let outcome):
+            let end = outcome.map { "The journey is finished, with the outcome \($0.quoted)." }
+            self.init(
+                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence(neededInput),
+                members: Self.startAgain(path, neededInput))
+        case .expired:
+            self.init(
+                .journeyExpired, "The journey has expired." + Self.startAgainSentence(neededInput),
+                members: Self.startAgain(path, neededInput))
+        case .due: self.init(.contention, fields: [.retryAfter: "1"])
+        case .endless: self.init(.endlessFlow)
+        case .unreachable(let screen, let places):
+            self.init(
+                .unreachable, "The way there is blocked at the screen \(screen.quoted).",
+                errors: Self.errors(places), members: [(name: "screen", value: JSONDocument(screen))])
+        case .unknownScreen(let screen):
+            // Asked for by a journey that is there, or by one that is to be started.
+            let member = path == nil ? "at" : "to"
+            self.init(
+                .invalidInput,
+                errors: [
+                    InvalidInput(pointer: "/\(member)", detail: "there is no screen \(screen.quoted)")
+                ])
+        case .stackFull: self.init(.stackFull)
+        case .taskOver: self.init(.taskOver)
+        case .unknownOutcome(let outcome, let known): self.init(unknownOutcome: outcome, known: known)
+        case .orphaned(let flow, let version):
+            self.init(
+                .journeyOrphaned,
+                "The journey is on version \(version) of \(flow.quoted), which is no longer loaded."
+                    + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
+        }
+    }
+
+    /// The text of a journey; of one that cannot go on with the problem that keeps it.
+    package static func shown(_ text: JourneyText) -> [UInt8] {
+        guard let refusal = text.problem else { return text.bytes }
+        let problem = Problem(refusal, ofJourneyAt: nil, bringsInput: false)
+        var json = JSONWriter(reservingCapacity: 1_024)
+        // The view with one more member at its end.
+        json.raw(text.bytes.dropLast())
+        json.name("problem")
+        problem.write(to: &json, requestID: nil)
+        json.endObject()
+        return json.bytes
+    }
+
+    private static func startAgainSentence(_ neededInput: JSONDocument?) -> String {
+        " start_again says how to begin anew."
+            + (neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
+    }
+
+    /// The request that starts the journey over, as data, and the schema of the input that its body needs.
+    private static func startAgain(
+        _ path: String?, _ neededInput: JSONDocument?
+    ) -> [(name: String, value: JSONDocument)] {
+        guard let path else { return [] }
+        var request: [(name: String, value: JSONDocument)] = [
+            (name: "method", value: "PUT"), (name: "href", value: JSONDocument(path)),
+            (name: "body", value: .emptyObject),
+        ]
+        if let neededInput { request.append((name: "input", value: neededInput)) }
+        return [(name: "start_again", value: JSONDocument(members: request))]
+    }
+
+    private static func errors(_ places: [JSONViolation], in pointer: String = "") -> [InvalidInput] {
+        places.map { InvalidInput(pointer: pointer + $0.pointer, detail: $0.detail) }
+    }
+}

@@ -1,0 +1,146 @@
+import Configuration
+import Glibc
+
+/// The commands of the program.
+package enum Command: String, Sendable, CaseIterable {
+    case serve, check, config, schema, simulate, test, paths, store, `import`, export, health, version, help
+
+    var summary: String {
+        switch self {
+        case .serve: "run the server until SIGTERM or SIGINT"
+        case .check: "print all problems of configuration, service and flow files"
+        case .config: "print the effective configuration as JSON, secrets masked"
+        case .schema: "print the JSON Schema of a kind of files, for editors"
+        case .simulate: "run a script of events on a flow, without a server"
+        case .test: "run the scripts of a folder, and say what differs"
+        case .paths: "print scripts that together take every transition of a flow"
+        case .store: "maintain the file that sessions are stored in"
+        case .import: "send an export to a running server, of any size"
+        case .export: "write everything that a running server has to a file"
+        case .health: "ask the running server whether it is ready"
+        case .version: "print name and version"
+        case .help: "explain a command"
+        }
+    }
+
+    /// What follows it, for messages; nil when nothing does.
+    var argument: (name: String, isNeeded: Bool)? {
+        switch self {
+        case .simulate, .paths: ("the id of a flow", true)
+        case .import, .export: ("the path of a file", true)
+        case .schema: ("a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))", true)
+        case .test: ("a folder", false)
+        case .serve, .check, .config, .store, .health, .version, .help: nil
+        }
+    }
+
+    /// Whether it reads the configuration, and so takes the flags that change it.
+    var takesConfiguration: Bool { self != .schema && self != .version && self != .help }
+
+    /// A flag that only some commands have.
+    struct Flag {
+        let name: String
+        /// The name of its value for people; nil when it takes none.
+        var value: String?
+        let meaning: String
+    }
+
+    /// Its own flags.
+    var flags: [Flag] {
+        let key = Flag(
+            name: "--admin-key-file", value: "FILE",
+            meaning: "the key of the server; default admin.key of this configuration")
+        return switch self {
+        case .config:
+            [
+                Flag(name: "--sources", meaning: "also where each value comes from"),
+                Flag(name: "--reference", meaning: "the table of all keys as Markdown instead"),
+            ]
+        case .check:
+            [
+                Flag(
+                    name: "--against", value: "URL",
+                    meaning: "also report what these flows would do to the journeys of a running server"), key,
+            ]
+        case .simulate:
+            [
+                Flag(name: "--script", value: "FILE", meaning: "the steps to take"),
+                Flag(name: "--input", value: "JSON", meaning: "what the flow is started with; default {}"),
+            ]
+        case .paths: [Flag(name: "--curl", meaning: "commands for a running server instead of scripts")]
+        case .store:
+            [
+                Flag(name: "--json", meaning: "with stats: for programs"),
+                Flag(name: "--force", meaning: "with backup and repair: replace FILE if it exists"),
+                Flag(name: key.name, value: key.value, meaning: "with vacuum: \(key.meaning)"),
+            ]
+        case .import:
+            [
+                Flag(name: "--from", value: "LINE", meaning: "begin with this line of FILE"),
+                Flag(
+                    name: "--replace", meaning: "replace sessions that exist; without it they stay as they are"),
+                Flag(name: "--dry-run", meaning: "report what would happen and change nothing"), key,
+            ]
+        case .export:
+            [
+                Flag(name: "--after", value: "CURSOR", meaning: "begin after the session with this cursor"),
+                Flag(name: "--force", meaning: "replace FILE if it exists"), key,
+            ]
+        case .serve, .schema, .test, .health, .version, .help: []
+        }
+    }
+}
+
+/// Where a command writes. Tests collect the text.
+package struct ProgramOutput: Sendable {
+    private let writeResult: @Sendable (String) -> Void
+    private let writeComplaint: @Sendable (String) -> Void
+
+    package init(result: @escaping @Sendable (String) -> Void, complaint: @escaping @Sendable (String) -> Void) {
+        writeResult = result
+        writeComplaint = complaint
+    }
+
+    /// Standard output and standard error of the process.
+    package static let standard = ProgramOutput(
+        result: { write($0, to: STDOUT_FILENO) }, complaint: { write($0, to: STDERR_FILENO) })
+
+    /// Writes a result.
+    package func result(_ text: String) { writeResult(text) }
+
+    /// Writes an error message.
+    package func complaint(_ text: String) { writeComplaint(text) }
+
+    /// Unbuffered, so that nothing is lost when the process ends.
+    private static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while let start = rest.baseAddress, !rest.isEmpty {
+                let count = Glibc.write(descriptor, start, rest.count)
+                if count < 0 && errno == EINTR { continue }
+                // The reader has gone, so the error cannot be reported.
+                guard count > 0 else { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+}
+
+/// Why a command line, or a file that it names, is not valid, as one sentence.
+package struct UsageError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    init(_ sentence: String) {
+        description = sentence
+    }
+}
+
+/// Why a command could not do what it was told, as one sentence.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ sentence: String) {
+        description = sentence
+    }
+}

@@ -1,0 +1,225 @@
+import CCurl
+import Configuration
+import HTTPServer
+
+/// A minimal HTTP client for commands that talk to a running server. Each request has its own connection.
+struct PlainHTTP {
+    struct Answer {
+        let status: Int
+        let body: [UInt8]
+    }
+
+    /// Which certificate a server must have that speaks HTTPS.
+    enum Trust {
+        /// Any: the request has no secret, and the response none.
+        case anyCertificate
+        /// One of this file, for whatever name: the server of this configuration.
+        case certificate(in: String)
+        /// For its name, by an authority that the system trusts.
+        case system
+    }
+
+    /// Without the path.
+    let url: String
+    /// `nil` for plain HTTP.
+    let trust: Trust?
+    /// A server that does not respond in this time is taken for absent; one whose response has a sink, if nothing of it
+    /// comes for so long.
+    var timeoutSeconds = 2
+
+    /// - Parameter trust: `nil` for plain HTTP.
+    init(host: String, port: Int, trust: Trust?) {
+        url = "\(trust == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        self.trust = trust
+    }
+
+    /// - Parameters:
+    ///   - url: `http://host:port` or `https://host:port`, optionally with a slash. `nil` for anything else.
+    ///   - certificate: the file with the certificate that a server at `https` must have; `nil` to trust the system's
+    ///     authorities.
+    init?(url: String, certificate: String? = nil) {
+        guard let scheme = ["http://", "https://"].first(where: { url.hasPrefix($0) }) else { return nil }
+        var authority = url.dropFirst(scheme.count)
+        if authority.hasSuffix("/") { authority.removeLast() }
+        guard !authority.isEmpty, !authority.contains(where: { "/?#@".contains($0) }) else { return nil }
+        if let colon = authority.lastIndex(of: ":"), authority.last != "]" {
+            let port = UInt16(authority[authority.index(after: colon)...])
+            guard let port, port > 0, colon > authority.startIndex else { return nil }
+        }
+        self.url = scheme + authority
+        trust = scheme == "https://" ? certificate.map { .certificate(in: $0) } ?? .system : nil
+    }
+
+    /// - Returns: `nil` when nothing responds in HTTP.
+    func get(_ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
+        send("GET", path, fields: fields)
+    }
+
+    /// - Parameter sink: gets the body of a response 200 as it comes; false ends the transfer.
+    /// - Returns: nil when nothing answers, or not in HTTP, or the response breaks off.
+    func send(
+        _ method: String, _ path: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [],
+        into sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
+    ) -> Answer? {
+        guard Self.isInitialized, let easy = curl_easy_init() else { return nil }
+        var list: UnsafeMutablePointer<curl_slist>?
+        defer {
+            curl_easy_cleanup(easy)
+            curl_slist_free_all(list)
+        }
+        for field in fields { list = curl_slist_append(list, "\(field.name): \(field.value)") }
+        let received = Received(easy, sink)
+        // It lives until the transfer is over.
+        let context = Unmanaged.passUnretained(received).toOpaque()
+        let result = withExtendedLifetime(received) {
+            let settings = [
+                ccurl_set_text(easy, CURLOPT_URL, url + path), ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, method),
+                ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"), ccurl_set_text(easy, CURLOPT_PROXY, ""),
+                ccurl_set_number(easy, CURLOPT_NOSIGNAL, 1),
+                ccurl_set_number(easy, CURLOPT_LOW_SPEED_LIMIT, 1),
+                ccurl_set_number(easy, CURLOPT_LOW_SPEED_TIME, timeoutSeconds),
+                ccurl_set_number(easy, CURLOPT_TIMEOUT, sink == nil ? timeoutSeconds : 0),
+                ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, list),
+                ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receive),
+                ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context),
+            ]
+            guard settings.allSatisfy({ $0 == CURLE_OK }), setTrust(easy), setBody(easy, body) else {
+                return CURLE_FAILED_INIT
+            }
+            return curl_easy_perform(easy)
+        }
+        return result == CURLE_OK ? Answer(status: Int(ccurl_status(easy)), body: received.bytes) : nil
+    }
+
+    private static let isInitialized = ccurl_global_init() == CURLE_OK
+
+    private func setTrust(_ easy: UnsafeMutableRawPointer) -> Bool {
+        switch trust {
+        case nil, .system: return true
+        case .anyCertificate:
+            guard ccurl_set_number(easy, CURLOPT_SSL_VERIFYPEER, 0) == CURLE_OK else { return false }
+        case .certificate(let file):
+            guard ccurl_set_text(easy, CURLOPT_CAINFO, file) == CURLE_OK else { return false }
+        }
+        return ccurl_set_number(easy, CURLOPT_SSL_VERIFYHOST, 0) == CURLE_OK
+    }
+
+    private func setBody(_ easy: UnsafeMutableRawPointer, _ body: [UInt8]) -> Bool {
+        guard !body.isEmpty else { return true }
+        return ccurl_set_number(easy, CURLOPT_POSTFIELDSIZE, body.count) == CURLE_OK
+            && body.withUnsafeBytes {
+                // libcurl copies as many bytes as it was told.
+                ccurl_set_pointer(
+                    easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress)) == CURLE_OK
+            }
+    }
+}
+
+private final class Received {
+    private let easy: UnsafeMutableRawPointer
+    private let sink: ((UnsafeRawBufferPointer) -> Bool)?
+    var bytes: [UInt8] = []
+    /// Far more than any response has that is kept in memory.
+    private static let limit = 64 << 20
+
+    init(_ easy: UnsafeMutableRawPointer, _ sink: ((UnsafeRawBufferPointer) -> Bool)?) {
+        self.easy = easy
+        self.sink = sink
+    }
+
+    /// Returns false to end the transfer.
+    func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+        if let sink, ccurl_status(easy) == 200 { return sink(piece) }
+        guard bytes.count + piece.count <= Self.limit else { return false }
+        bytes += piece
+        return true
+    }
+}
+
+/// Called by libcurl with each piece of the body. Fewer bytes than there are end the transfer.
+private func receive(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context, let bytes else { return 0 }
+    let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+    return received.take(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+}
+
+/// `concierge health`: asks the server of this configuration whether it is ready. It is for the health check of a
+/// container that has neither a shell nor another client.
+enum HealthCheck {
+    /// - Returns: `nil` when it is ready, otherwise why not.
+    static func failure(of configuration: Configuration) -> String? {
+        let publicHost = loopback(for: configuration.host)
+        // Where the public listener wants a header of the PROXY protocol from this machine, the admin one is asked.
+        let asksAdmin =
+            configuration.proxies.field == .proxyProtocol
+            && PeerAddress(publicHost).map { here in configuration.proxies.networks.contains { $0.contains(here) } }
+                ?? true
+        let host = asksAdmin ? loopback(for: configuration.admin.host) : publicHost
+        let port = asksAdmin ? configuration.admin.port : configuration.port
+        let server = PlainHTTP(
+            host: host, port: port,
+            trust: configuration.tls.certificate == nil ? nil : .anyCertificate)
+        guard let answer = server.get("/health/ready") else {
+            return "no server responds at \(host), port \(port)"
+        }
+        return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"
+    }
+
+    /// The address at which this machine reaches the listener.
+    static func loopback(for host: String) -> String {
+        switch host {
+        case "0.0.0.0", "localhost": "127.0.0.1"
+        case "::": "::1"
+        default: host
+        }
+    }
+}
+
+/// The admin listener of the server that the configuration describes, for commands that talk to it.
+struct AdminListener {
+    private let server: PlainHTTP
+    /// Where it is, for people.
+    let place: String
+    private let key: Secret?
+
+    /// - Parameter timeoutSeconds: for how long nothing may come of a response.
+    init(_ configuration: Configuration, timeoutSeconds: Int) {
+        let host = HealthCheck.loopback(for: configuration.admin.host)
+        var server = PlainHTTP(
+            host: host, port: configuration.admin.port,
+            trust: configuration.tls.certificate.map { .certificate(in: $0) })
+        server.timeoutSeconds = timeoutSeconds
+        self.server = server
+        place = "\(host), port \(configuration.admin.port)"
+        key = configuration.admin.key
+    }
+
+    /// - Parameter url: where it is. Key and certificate are those of the configuration.
+    init?(at url: String, _ configuration: Configuration, timeoutSeconds: Int) {
+        guard var server = PlainHTTP(url: url, certificate: configuration.tls.certificate) else { return nil }
+        server.timeoutSeconds = timeoutSeconds
+        self.server = server
+        place = url
+        key = configuration.admin.key
+    }
+
+    /// - Parameter sink: gets the body of a response 200 as it comes; false ends the transfer.
+    /// - Returns: nil when nothing answers, or the response breaks off.
+    func send(
+        _ method: String, _ path: String, type: String? = nil, body: [UInt8] = [],
+        into sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
+    ) -> PlainHTTP.Answer? {
+        var fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
+        if let type { fields.append((name: "Content-Type", value: type)) }
+        return server.send(method, path, fields: fields, body: body, into: sink)
+    }
+
+    /// Why a request was refused, in a sentence.
+    func refusal(_ answer: PlainHTTP.Answer) -> String {
+        answer.status == 401
+            ? "the server at \(place) requires its key: give it with --admin-key-file"
+            : "the server at \(place) responds with status \(answer.status)"
+    }
+}

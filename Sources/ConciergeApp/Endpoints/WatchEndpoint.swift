@@ -1,0 +1,175 @@
+import API
+import HTTPServer
+import JSONDocument
+import Sessions
+import Synchronization
+
+extension HTTPFieldName {
+    static let lastEventID = HTTPFieldName("Last-Event-ID")
+}
+
+/// The stream of a session's changes: API, section 6.
+struct WatchEndpoint: Sendable {
+    let sessions: Sessions
+    let caller: SessionCaller
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.get, "/v1/sessions/{session}/events", handler: caller.watching.handler(watch))
+    }
+
+    @Sendable private func watch(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
+        let watcher = try found.session.watch(
+            after: try Self.resumePoint(of: request), token: found.token?.digest, from: request.client.network)
+        return .response(
+            HTTPResponse(
+                fields: [.contentType: EventStream.mediaType, .cacheControl: "no-store"],
+                source: EventStream(watcher) { [sessions] in sessions.timestamp($0) }.source))
+    }
+
+    /// - Returns: nil when the client begins.
+    private static func resumePoint(of request: HTTPRequest) throws(Problem) -> UInt64? {
+        let values = request.fields.values(of: .lastEventID)
+        guard let text = values.first, !(text.isEmpty && values.count == 1) else { return nil }
+        guard values.count == 1, let tag = ServiceETag(opaque: text) else {
+            throw Problem(.invalidInput, "Last-Event-ID must be the id of an event of this session, once.")
+        }
+        return tag.revision
+    }
+}
+
+extension WatchEndpoint {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}/events", id: "watchSession",
+            summary: "A stream of the session's changes, one event for each committed change",
+            parameters: [.lastEventID],
+            responses: [
+                APIResponse(
+                    status: .ok, meaning: "The stream. It has no end until the session ends.",
+                    contents: [(EventStream.mediaType, "Text")])
+            ],
+            problems: [.invalidInput, .resumePointGone])
+    ]
+}
+
+/// The body of a stream of server-sent events: HTML Living Standard, section 9.2.
+///
+/// Each change of a commit is an event, and only the last one has an `id`, the session's revision. So a client that was
+/// cut off in the middle of a commit resumes before it, and no change is lost.
+final class EventStream: Sendable {
+    private enum Stage { case new, open, closing }
+
+    private let watcher: SessionWatcher
+    private let timestamp: @Sendable (Int64) -> Timestamp
+    private let stage = Mutex(Stage.new)
+
+    static let mediaType = "text/event-stream"
+    /// How long browsers wait before they connect again, in milliseconds.
+    private static let retry = 3_000
+
+    init(_ watcher: SessionWatcher, timestamp: @escaping @Sendable (Int64) -> Timestamp) {
+        self.watcher = watcher
+        self.timestamp = timestamp
+    }
+
+    var source: HTTPBodySource {
+        HTTPBodySource(ask: { [self] done in next(done) }, end: { [watcher] in watcher.leave() })
+    }
+
+    private func next(_ done: @escaping @Sendable (HTTPBodySource.Piece) -> Void) {
+        let stage = stage.withLock { stage in
+            defer { if stage == .new { stage = .open } }
+            return stage
+        }
+        switch stage {
+        // Without data it is no event, but the client knows from now on where to resume.
+        case .new: done(.bytes(Array("retry: \(Self.retry)\nid: \(watcher.point)\n\n".utf8)))
+        case .open: watcher.next { [self] event in done(piece(event)) }
+        case .closing: done(.end)
+        }
+    }
+
+    private func piece(_ event: SessionWatcher.Event) -> HTTPBodySource.Piece {
+        switch event {
+        case .commits(let commits): return .bytes(commits.flatMap { $0.text(text) })
+        case .nothing: return .bytes(Array(":\n\n".utf8))
+        case .lost: return .cut
+        // The last event has said so.
+        case .ended(.sessionEnded): return .end
+        case .ended(.tokenReplaced): return last("token_replaced")
+        case .ended(.stopping): return last("stopping")
+        case .ended(.gap): return last("reset")
+        // A browser that came back at once would displace the next.
+        case .ended(.displaced): return last("displaced", retry: 30_000)
+        }
+    }
+
+    private func last(_ reason: String, retry: Int? = nil) -> HTTPBodySource.Piece {
+        stage.withLock { $0 = .closing }
+        let retry = retry.map { "retry: \($0)\n" } ?? ""
+        return .bytes(Array(retry.utf8) + Self.event("stream.closed", id: nil) { $0.member("reason", reason) })
+    }
+
+    private func text(of commit: WatchedCommit) -> [UInt8] {
+        var text: [UInt8] = []
+        for (place, change) in commit.changes.enumerated() {
+            let isLast = place == commit.changes.count - 1 && !commit.isLater
+            text += event(of: change, in: commit, id: isLast ? commit.revision : nil)
+        }
+        return text
+    }
+
+    private func event(of change: SessionChange, in commit: WatchedCommit, id: UInt64?) -> [UInt8] {
+        func event(_ name: String, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+            Self.event(name, id: id) { json in
+                json.member("revision", commit.revision)
+                write(&json)
+            }
+        }
+        func service(_ name: String, _ service: String, _ etag: ServiceETag) -> [UInt8] {
+            event(name) { json in
+                json.member("service", service)
+                json.member("etag", etag.description)
+            }
+        }
+        func journey(_ name: String, _ journey: String, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+            event(name) { json in
+                json.member("journey", journey)
+                write(&json)
+                json.member("etag", commit.journeyTags[journey]?.description)
+            }
+        }
+        switch change {
+        case .serviceChanged(let name, let etag): return service("service.changed", name, etag)
+        case .serviceCleared(let name, let etag): return service("service.cleared", name, etag)
+        case .serviceRemoved(let name): return service("service.removed", name, .unwritten)
+        case .journeyMoved(let id, let step): return journey("journey.moved", id) { $0.member("step", step) }
+        case .journeyFinished(let id, let step): return journey("journey.finished", id) { $0.member("step", step) }
+        case .journeyExpired(let id, let step): return journey("journey.expired", id) { $0.member("step", step) }
+        case .journeyAbandoned(let id): return journey("journey.abandoned", id) { _ in }
+        case .taskStarted(let id, let name): return journey("task.started", id) { $0.member("task", name) }
+        case .taskEnded(let id, let name): return journey("task.ended", id) { $0.member("task", name) }
+        case .extended(let idleEnd):
+            return event("session.extended") { $0.member("idle_expires_at", timestamp(idleEnd)) }
+        case .ended(let end):
+            let reason: String =
+                switch end {
+                case .requested: "requested"
+                case .expired: "expired"
+                case .tokenReused: "token_reused"
+                case .elsewhere: "elsewhere"
+                }
+            return event("session.ended") { $0.member("reason", reason) }
+        }
+    }
+
+    private static func event(_ name: String, id: UInt64?, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter(reservingCapacity: 128)
+        json.beginObject()
+        write(&json)
+        json.endObject()
+        // The writer breaks no line.
+        return Array("event: \(name)\ndata: ".utf8) + json.bytes
+            + Array(id.map { "\nid: \($0)\n\n" }?.utf8 ?? "\n\n".utf8)
+    }
+}

@@ -1,0 +1,78 @@
+import API
+import HTTPServer
+import Navigation
+import Operations
+import Sessions
+import Synchronization
+
+/// Turns every error into a problem. An unexpected error becomes a 500 that contains only the request's id; its
+/// description goes to the log.
+struct ProblemRenderer: HTTPErrorRenderer {
+    let log: Log
+    let counts: ProblemCounts
+
+    func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
+        let problem = problem(for: error, of: request)
+        counts.count(problem.kind)
+        return problem.response(requestID: request.id.text)
+    }
+
+    private func problem(for error: any Error, of request: HTTPRequest) -> Problem {
+        let problem = Problem(for: error, of: request)
+        switch error {
+        case SessionError.serviceFailed, JourneyRefusal.endless: log.failure(request: request, error: error)
+        case SessionError.storeUnavailable(let reason), SessionError.storageFull(let reason): log.storeFailure(reason)
+        default: if problem == nil { log.failure(request: request, error: error) }
+        }
+        return problem ?? Problem(.internalError)
+    }
+}
+
+extension Problem {
+    /// What a client is told of an error; `nil` when it is the server's mistake.
+    init?(for error: any Error, of request: HTTPRequest) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as SessionError: self.init(error)
+        case let error as JourneyError: self.init(error)
+        case let error as TaskError: self.init(error)
+        case let error as WatchError: self.init(error)
+        case let refusal as JourneyRefusal:
+            self.init(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
+        case let error as HTTPError:
+            guard let kind = ProblemKind.named(error.code) else { return nil }
+            let isArchive = error.status == .contentTooLarge && request.target.hasPrefix(MoveEndpoints.importPath)
+            self.init(kind, isArchive ? MoveEndpoints.tooLarge : error.detail, fields: error.fields)
+        default: return nil
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the request starts a journey and may carry its input.
+    var startsJourney: Bool {
+        guard let pattern = match.route?.pattern.text else { return false }
+        return !pattern.hasSuffix("/events") && !pattern.hasSuffix("/navigation")
+    }
+
+    /// The path of the journey as the client wrote it, so that it works for the client.
+    var journeyPath: String? {
+        guard let names = match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else { return nil }
+        let session = String(decoding: parameterBytes(0), as: UTF8.self)
+        let journey = String(decoding: parameterBytes(1), as: UTF8.self)
+        return "/v1/sessions/\(session)/journeys/\(journey)"
+    }
+}
+
+/// How many responses were problems, by their codes.
+final class ProblemCounts: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    func count(_ kind: ProblemKind) { counts.withLock { $0[kind.code, default: 0] += 1 } }
+
+    func write(to metrics: inout OpenMetricsWriter) {
+        metrics.counter(
+            "concierge_problems", help: "Responses that were problems, by their codes.",
+            by: "code", counts.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } })
+    }
+}

@@ -1,0 +1,75 @@
+import CCrypto
+import Storage
+
+/// A secret of Standard Webhooks (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>):
+/// `whsec_` and the base64 of 24 to 64 random bytes.
+package struct WebhookSecret: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    private let key: [UInt8]
+
+    private static let prefix = "whsec_"
+    /// "Between 24 bytes (192 bits) and 64 bytes (512 bits)", says the specification.
+    private static let lengths = 24...64
+    package static let allowed = "\"whsec_\" and the base64 of 24 to 64 bytes"
+
+    /// Nil for anything else than ``allowed``.
+    package init?(_ text: String) {
+        guard text.hasPrefix(Self.prefix), let key = Base64.decoded(Array(text.utf8.dropFirst(Self.prefix.utf8.count))),
+            Self.lengths.contains(key.count)
+        else { return nil }
+        self.key = key
+    }
+
+    /// The value of `webhook-signature` for a message.
+    ///
+    /// - Parameters:
+    ///   - id: the value of `webhook-id`, without a dot.
+    ///   - timestamp: that of `webhook-timestamp`: seconds since 1970.
+    package func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
+        let signed = Array("\(id).\(timestamp).".utf8) + body
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        var length: UInt32 = 0
+        HMAC(EVP_sha256(), key, Int32(key.count), signed, signed.count, &digest, &length)
+        return "v1," + Base64.encoded(digest)
+    }
+
+    package var description: String { Secret.mask }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension DocumentKeys {
+    static let allowed =
+        "one line NAME:BASE64 for each key, where names are letters, digits, dots, hyphens and underlines and occur once, and "
+        + "BASE64 is that of \(keyBytes) random bytes (openssl rand -base64 \(keyBytes))"
+
+    /// The keys of a file; lines beginning with `#` are comments. `nil` for anything else than ``allowed``.
+    package init?(_ file: [UInt8]) {
+        var keys: [(id: String, secret: [UInt8])] = []
+        for line in String(decoding: file, as: UTF8.self).split(whereSeparator: \.isNewline) where line.first != "#" {
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let secret = Base64.decoded(Array(parts[1].utf8)) else { return nil }
+            keys.append((String(parts[0]), secret))
+        }
+        self.init(keys)
+    }
+}
+
+/// Base64 with padding (RFC 4648, section 4), of libcrypto.
+enum Base64 {
+    static func encoded(_ bytes: [UInt8]) -> String {
+        var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        let length = Int(EVP_EncodeBlock(&text, bytes, Int32(bytes.count)))
+        return String(decoding: text.prefix(length), as: UTF8.self)
+    }
+
+    /// Nil for any other text than ``encoded(_:)`` makes of some bytes.
+    static func decoded(_ text: [UInt8]) -> [UInt8]? {
+        let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard !text.isEmpty, text.count.isMultiple(of: 4), padding <= 2 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3)
+        let length = Int(EVP_DecodeBlock(&bytes, text, Int32(text.count)))
+        guard length == bytes.count else { return nil }
+        bytes.removeLast(padding)
+        // One text for each key: libcrypto also takes blanks, and bits that mean nothing.
+        return encoded(bytes) == String(decoding: text, as: UTF8.self) ? bytes : nil
+    }
+}

@@ -1,0 +1,117 @@
+import JSONDocument
+import ServiceLocator
+import Sessions
+
+/// A document service that a file of the services directory declares. It needs no code.
+package struct ServiceFile: Sendable {
+    /// What happens when two clients write at once.
+    package enum Concurrency: String, Sendable, CaseIterable {
+        /// A write without a condition replaces any state.
+        case lastWrite = "last_write"
+        /// A write must name the version that it is based on, otherwise it is refused.
+        case firstWrite = "first_write"
+    }
+
+    /// When the service's state ends before its session.
+    package enum Binding: String, Sendable, CaseIterable {
+        /// Signing out removes the service from the session.
+        case user
+    }
+
+    /// Who may write the service.
+    package enum Access: String, Sendable, CaseIterable {
+        /// The session's own client, flows, and the admin listener.
+        case readWrite = "read_write"
+        /// Flows and the admin listener. The client can rely on the state, and cannot forge it.
+        case readOnly = "read_only"
+    }
+
+    /// As in a path: `basket`.
+    package let name: String
+    package let summary: String?
+    package let schema: JSONSchema
+    /// The source of `schema`.
+    package let schemaDocument: JSONDocument
+    /// The state before the first write and after clearing; it fits `schema`.
+    package let defaultState: JSONDocument
+    /// Whether each session has one, or the process one for all, which the admin listener writes.
+    package let scope: ServiceScope
+    /// The lifetime of an instance from its creation; `nil` for that of the session.
+    package let lifetime: Duration?
+    package let concurrency: Concurrency
+    package let boundTo: Binding?
+    package let access: Access
+    /// The path of the file, for messages.
+    package let path: String
+
+    /// Names of the program's own services.
+    package static let builtInNames = ["profile", "temporary-profile", "quote", "user", "coordinator"]
+}
+
+extension ServiceFile {
+    /// A declaration by code instead of a file.
+    /// - Throws: `JSONSchemaError` when `schema` is not a schema.
+    package init(
+        name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
+        scope: ServiceScope = .session, lifetime: Duration? = nil, concurrency: Concurrency = .lastWrite,
+        boundTo: Binding? = nil, access: Access = .readWrite
+    ) throws(JSONSchemaError) {
+        self.init(
+            name: name, summary: nil, schema: try JSONSchema(schema), schemaDocument: schema, defaultState: `default`,
+            scope: scope, lifetime: lifetime, concurrency: concurrency, boundTo: boundTo, access: access,
+            path: "")
+    }
+}
+
+extension ServiceDeclaration {
+    package init(_ file: ServiceFile) {
+        self.init(
+            name: file.name, schema: file.schemaDocument, default: file.defaultState,
+            scope: file.scope, lifetime: file.lifetime?.milliseconds,
+            concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
+            isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
+    }
+}
+
+extension LoadedConfiguration {
+    /// Reads every `*.json` of the services directory, in the order of their names.
+    ///
+    /// - Returns: every declared name, also of files with a mistake.
+    mutating func readServices(in directory: String, with files: FileReader) -> [String] {
+        let paths: [String]
+        do {
+            paths = try files.jsonFiles(in: directory)
+        } catch {
+            report(error.code, "services", "\(error)")
+            return []
+        }
+        serviceFileCount = paths.count
+        var firstUse = Dictionary(
+            added.definitions.map { ($0.name, "the program") }, uniquingKeysWith: { first, _ in first })
+        var names: [String] = []
+        for path in paths {
+            let file: JSONFile
+            do {
+                file = try JSONFile(reading: PathText.join(directory, path), with: files)
+            } catch {
+                problems.append(error)
+                continue
+            }
+            let reader = ServiceFileReader(file)
+            problems += reader.problems
+            if let declared = reader.name {
+                if let first = firstUse[declared] {
+                    problems.append(
+                        ConfigurationProblem(
+                            at: file.origin(of: JSONPointer(["name"])), pointer: "/name", code: "duplicate_name",
+                            "\(declared) is declared in \(first) already; allowed is a name of its own"))
+                    continue
+                }
+                firstUse[declared] = file.path
+                names.append(declared)
+            }
+            if let service = reader.service { services.append(service) }
+        }
+        return names
+    }
+}

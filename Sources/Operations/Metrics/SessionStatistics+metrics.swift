@@ -1,0 +1,40 @@
+import Sessions
+
+extension SessionStatistics {
+    package func write(to metrics: inout OpenMetricsWriter) {
+        metrics.gauge("concierge_sessions_resident", help: "Sessions in memory.", live)
+        metrics.gauge(
+            "concierge_sessions_stored",
+            help: "Sessions in the store, including expired ones that are not deleted yet.", stored)
+        metrics.gauge("concierge_sessions_allowed", help: "Sessions that may be stored.", allowed)
+        metrics.gauge(
+            "concierge_sessions_resident_bytes", unit: "bytes",
+            help: "Bytes of the states and labels of the sessions in memory.", residentBytes)
+        if let bytes {
+            metrics.gauge(
+                "concierge_sessions_stored_bytes", unit: "bytes",
+                help: "Bytes of the states and labels of all sessions.", bytes.stored)
+            metrics.gauge(
+                "concierge_sessions_allowed_bytes", unit: "bytes", help: "Bytes that all sessions may have.",
+                bytes.allowed)
+        }
+        metrics.counter("concierge_sessions_started", help: "Sessions created.", created)
+        metrics.counter(
+            "concierge_sessions_ended",
+            help: "Sessions ended for any reason. In a store on disk, an expired session counts when it is deleted.",
+            ended)
+        metrics.counter(
+            "concierge_sessions_shed",
+            help: "Sessions ended for new ones at the limit: never used, or idle and without a user.", shed)
+        metrics.counter(
+            "concierge_sessions_stolen", help: "Sessions ended because a replaced token was used.", stolen)
+        metrics.gauge("concierge_journeys_live", help: "Active journeys.", journeys)
+        metrics.gauge(
+            "concierge_watchers", help: "Streams of events, and requests that wait for a change.", watchers)
+        metrics.gauge(
+            "concierge_services_live", help: "Services in memory, by name.",
+            by: "service", services.map { ($0.name, $0.live) })
+        metrics.counter("concierge_store_damaged_rows", help: "Damaged rows read.", damage.rows)
+        metrics.counter("concierge_store_damaged_pages", help: "Damaged pages read.", damage.pages)
+    }
+}
