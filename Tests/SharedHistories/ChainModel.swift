@@ -83,16 +83,14 @@ final class ChainModel: Sendable {
     // MARK: Contents
 
     /// A read has shown both services.
-    ///
-    /// - Parameter mirror: `nil` when only `chain` was read.
-    func saw(_ chain: Chain, _ tag: ServiceETag, mirror: Chain?, _ start: Start) {
+    func saw(_ chain: Chain, _ tag: ServiceETag, mirror: Chain, _ start: Start) {
         state.withLock { state in
             look(chain, tag, start, &state)
             if start.stage == .alive, state.phase == start.phase {
                 if tag.revision < start.floor || (chain.era == start.place.era && chain.count < start.place.count) {
                     complain("shown \(tag), \(chain) after \(start)")
                 }
-                if let mirror { state.pairs.insert([chain.era, chain.count, mirror.era, mirror.count]) }
+                state.pairs.insert([chain.era, chain.count, mirror.era, mirror.count])
             }
         }
     }
