@@ -90,6 +90,7 @@ struct JourneyFormTests {
             #expect(german["Content-Language"] == "de" && german["Vary"] == "Accept-Language")
             let events = try await client.get(journey)[member: "events"]?.elements ?? []
             let skip = events.first { $0[member: "name"]?.string == "skip" }
+            #expect(skip?[member: "enabled"] == false)
             #expect(skip?[member: "why"]?[0]?[member: "detail"]?.string == "Tell us your address first.")
         }
     }
