@@ -93,7 +93,8 @@ struct DamageTests {
                 return true
             }
             try #require(lost == 1)
-            try await withApplication {
+            let log = try LogFile()
+            try await withApplication(log: log) {
                 $0.store = .sqlite(path)
             } _: { app in
                 var damaged = 0
@@ -111,7 +112,10 @@ struct DamageTests {
                 let created = try await app.client().send("POST", Paths.sessions)
                 let ready = try await app.client().get("/health/ready")
                 #expect(created.status == 201 || (ready.status == 503 && ready.text.contains("store repair")))
+                let metrics = try await app.admin().get("/metrics").text
+                #expect(metrics.contains(/\nconcierge_store_damaged_pages_total [1-9]/))
             }
+            #expect(log.lines().contains { $0.contains(#""event":"store""#) && $0.contains("match its checksum") })
         }
     }
 

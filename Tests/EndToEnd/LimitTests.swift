@@ -152,24 +152,6 @@ struct LimitTests {
         }
     }
 
-    @Test("a body in chunks is read like any other, and bounded like it")
-    func chunks() async throws {
-        try await withApplication { configuration in
-            configuration.limits.bodyBytes = 100
-        } _: { app in
-            let client = try await app.newSession().client
-            func put(_ chunks: [String]) async throws -> TestResponse {
-                var request = client.request(
-                    "PATCH", Paths.profile,
-                    fields: [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")])
-                for chunk in chunks { request += Array("\(String(chunk.utf8.count, radix: 16))\r\n\(chunk)\r\n".utf8) }
-                return try await client.send(request + Array("0\r\n\r\n".utf8), "PATCH", Paths.profile)
-            }
-            #expect(try await put([#"{"na"#, #"me":"A"#, #"da"}"#])[member: "name"] == "Ada")
-            #expect(try await put([#"{"name":""#, String(repeating: "x", count: 100), #""}"#]).status == 413)
-        }
-    }
-
     @Test("a connection that does not get on is closed", arguments: ["", "GET / HTTP/1.1\r\nHost:"])
     func deadlines(beginning: String) async throws {
         try await withApplication { configuration in

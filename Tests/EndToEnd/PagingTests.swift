@@ -18,22 +18,11 @@ struct PagingTests {
             #expect(page.status == 200)
             pages.append(page.items.compactMap { $0[string: name] })
             cursor = page[member: "next"]?.string
+            #expect(cursor?.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil || cursor == nil, "needs no escapes in a query")
+            if let id = pages.last?.last, id.hasPrefix("ses_") { #expect(cursor?.contains(id.dropFirst(4)) != true) }
             #expect(try page.json.names == (cursor == nil ? ["items"] : ["items", "next"]))
         } while cursor != nil
         return pages
-    }
-
-    @Test("every session is on exactly one page", arguments: [(7, 1), (7, 3), (7, 7), (7, 100), (6, 3)])
-    func everyOne(count: Int, limit: Int) async throws {
-        try await withApplication { app in
-            var ids: Set<String> = []
-            for _ in 0..<count { ids.insert(try await app.newSession().id) }
-            let pages = try await Self.pages(app.admin(), "/v1/sessions", limit: limit)
-            #expect(pages.count == (count + limit - 1) / limit)
-            #expect(pages.dropLast().allSatisfy { $0.count == limit })
-            #expect(pages.flatMap { $0 }.count == count)
-            #expect(Set(pages.flatMap { $0 }) == ids)
-        }
     }
 
     @Test("a user's sessions are paged on both listeners, and the admin's list can be filtered")
@@ -184,18 +173,6 @@ struct PagingTests {
             try await client.send("DELETE", Paths.journey(ids[1]))
             let rest = try await client.get("\(Paths.journeys)?limit=2&cursor=\(next)")
             #expect(rest.items.compactMap { $0[string: "id"] } == Array(ids[2...]))
-        }
-    }
-
-    @Test("a cursor is opaque: it is no session's id")
-    func opaque() async throws {
-        try await withApplication { app in
-            for _ in 0..<2 { _ = try await app.newSession() }
-            let page = try await app.admin().get("/v1/sessions?limit=1")
-            let cursor = try #require(page[member: "next"]?.string)
-            let id = try #require(page.items.first?[string: "id"])
-            #expect(!cursor.contains(id.dropFirst(4)))
-            #expect(cursor.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil, "needs no escapes in a query")
         }
     }
 }

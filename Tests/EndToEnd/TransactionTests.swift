@@ -41,21 +41,6 @@ struct TransactionTests {
         }
     }
 
-    @Test("operations see what those before them did; a list is a JSON Patch")
-    func inOrder() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
-            let client = try await app.newSession().client
-            let answer = try await Self.commit(
-                #"""
-                {"op":"put","service":"notes","value":{"list":[1]}},
-                {"op":"patch","service":"notes","value":[{"op":"add","path":"/list/-","value":2}]},
-                {"op":"patch","service":"notes","value":{"more":true}}
-                """#, client)
-            #expect(answer.status == 200)
-            #expect(try await client.get(Paths.service("notes")).json == ["list": [1, 2], "more": true])
-        }
-    }
-
     @Test("what a service is after all writes must be valid, and what it is between two of them need not be")
     func checkedOnce() async throws {
         try await withApplication { app in

@@ -108,13 +108,11 @@ struct SentTaskTests {
             try await client.event("submit", TaskFlows.submit, on: journey)
             let admin = app.admin()
             var listed: [JSONDocument] = []
-            for _ in 0..<2_000 {
+            // The lease ends with the 202: the server has read it soon after the receiver has sent it.
+            while listed.first?[member: "lease_expires_at"] != .null {
                 listed = try await admin.get("/v1/tasks?status=claimed").items
-                if listed.first?[member: "lease_expires_at"] == .null { break }
-                try await Task.sleep(for: .milliseconds(5))
             }
             let task = try #require(listed.first)
-            #expect(task[member: "lease_expires_at"] == .null)
             #expect(try await admin.post("result", of: task, #"{"outcome":"ok","output":{"name":"x"}}"#).status == 204)
             #expect(try await client.get(journey).screen == "home" && receiver.messages.count == 1)
         }
