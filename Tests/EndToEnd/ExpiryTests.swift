@@ -49,8 +49,7 @@ struct ExpiryTests {
     @Test("times in the answers follow the clock")
     func times() async throws {
         let clock = SteeredClock()
-        try await withApplication(clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(clock: clock) { client in
             let first = try await client.get(Paths.current)
             #expect(first[member: "created_at"] == "2023-11-14T22:13:20.000Z")
             #expect(first[member: "idle_expires_at"] == "2023-11-14T22:43:20.000Z")

@@ -38,8 +38,7 @@ struct IdempotencyTests {
 
     @Test("a transaction is done once")
     func replaysTransaction() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes", default: [])]) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: [try ServiceFile(name: "notes", default: [])]) { client in
             let body =
                 #"{"operations":[{"op":"patch","service":"notes","value":[{"op":"add","path":"/-","value":1}]}]}"#
             let answers = [
@@ -110,8 +109,7 @@ struct IdempotencyTests {
     @Test("an event is done once, whether or not the store has to be waited for", arguments: [false, true])
     func replaysEvent(waits: Bool) async throws {
         let store: any SessionStore = waits ? SteeredStore() : MemoryStore()
-        try await withApplication(flows: [TestFlows.wizard], store: store) { app in
-            let client = try await app.newSession().client
+        try await withSession(flows: [TestFlows.wizard], store: store) { client in
             let path = try await client.start("wizard")
             let body = #"{"event":"sign_in","data":{"name":"Ada"}}"#
             func send(_ body: String, _ key: String) async throws -> TestResponse {
@@ -135,8 +133,7 @@ struct IdempotencyTests {
     @Test("an event that the store did not take is not kept: its key is free again")
     func failedCommit() async throws {
         let store = SteeredStore()
-        try await withApplication(flows: [TestFlows.wizard], store: store) { app in
-            let client = try await app.newSession().client
+        try await withSession(flows: [TestFlows.wizard], store: store) { client in
             let path = try await client.start("wizard")
             store.before { call async throws(StoreError) in
                 if call == .commit { throw .unavailable("gone fishing") }

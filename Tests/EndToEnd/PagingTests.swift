@@ -82,30 +82,12 @@ struct PagingTests {
             ("GET", "/version", "x=1", ["/x"]),
         ])
     func undeclared(method: String, path: String, query: String, pointers: [String]) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let json = method == "PUT" || method == "POST" ? "{}" : nil
             let answer = try await client.send(method, "\(path)?\(query)", json: json)
             #expect(answer.status == 400)
             if method != "HEAD" { #expect(answer.code == "invalid_input" && answer.pointers == pointers) }
             #expect(try await client.get(Paths.current + "?").status == 200, "an empty query has no argument")
-        }
-    }
-
-    @Test("an import and an export take the arguments that they declare, and no others")
-    func adminArguments() async throws {
-        try await withApplication { app in
-            for (path, pointers) in [
-                ("/v1/exports?after=x", ["/after"]), ("/v1/exports?before=x", ["/before"]),
-                ("/v1/imports?dry_run=maybe&on_conflict=merge", ["/on_conflict", "/dry_run"]),
-                ("/v1/imports?dry_run=true&dry_run=true", ["/dry_run"]),
-            ] {
-                let fields =
-                    path.hasPrefix("/v1/imports") ? [(name: "Content-Type", value: "application/x-ndjson")] : []
-                let answer = try await app.admin().send("POST", path, fields: fields)
-                #expect(answer.status == 400, "\(path)")
-                #expect(answer.pointers == pointers, "\(path)")
-            }
         }
     }
 
@@ -159,8 +141,7 @@ struct PagingTests {
     func goneInBetween() async throws {
         let flow =
             #"{"id":"a","version":1,"initial":"a","states":{"a":{"on":{"end":{"target":"z"}}},"z":{"type":"final"}}}"#
-        try await withApplication(flows: [flow]) { app in
-            let client = try await app.newSession().client
+        try await withSession(flows: [flow]) { client in
             var ids: [String] = []
             for _ in 0..<4 {
                 ids.append(try #require(try await client.start("a").split(separator: "/").last.map(String.init)))

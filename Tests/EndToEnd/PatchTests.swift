@@ -6,15 +6,14 @@ import Testing
 @Suite("Patches over HTTP")
 struct PatchTests {
     /// A service that takes any JSON, with that as its state.
-    private static func withState<Result: Sendable>(
-        _ state: String, _ body: (TestClient, String) async throws -> Result
-    ) async throws -> Result {
-        try await withApplication(services: [try ServiceFile(name: "anything")]) { app in
-            let client = try await app.newSession().client
+    private static func withState(
+        _ state: String, _ body: (TestClient, String) async throws -> Void
+    ) async throws {
+        try await withSession(services: [try ServiceFile(name: "anything")]) { client in
             let path = Paths.service("anything")
             let put = try await client.send("PUT", path, json: state)
             #expect(put.status == 200)
-            return try await body(client, path)
+            try await body(client, path)
         }
     }
 

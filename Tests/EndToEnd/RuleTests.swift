@@ -93,8 +93,7 @@ struct RuleTests {
             String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
         ])
     func strictJSON(text: String) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answers = [
                 try await client.send("PUT", Paths.profile, json: text),
                 try await client.send("PATCH", Paths.profile, json: text),
@@ -111,8 +110,7 @@ struct RuleTests {
         "a body of another type, or of none, is 415",
         arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/merge-patch+json", "json"])
     func types(type: String?) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             for (method, path) in [
                 ("PUT", Paths.profile), ("POST", Paths.transactions), ("POST", Paths.sessions),
                 ("PATCH", Paths.profile),
@@ -125,6 +123,53 @@ struct RuleTests {
                 #expect(answer.code == "unsupported_media_type")
                 #expect((answer["Accept-Patch"] != nil) == (method == "PATCH"))
             }
+        }
+    }
+}
+
+@Suite("Prefer")
+struct PreferTests {
+    @Test(
+        "return=minimal turns a 200 with a body into a 204 that says so",
+        arguments: [
+            "return=minimal", "Return=Minimal", "wait=1, return=minimal", "return=minimal; foo", "return=\"minimal\"",
+        ])
+    func minimal(value: String) async throws {
+        try await withSession { client in
+            let prefer = [("Prefer", value)]
+            let put = try await client.send("PUT", Paths.profile, json: #"{"name":"A"}"#, fields: prefer)
+            #expect(put["ETag"] == "\"2\"")
+            let patch = try await client.patch(Paths.profile, #"{"name":"B"}"#, fields: prefer)
+            #expect(patch["ETag"] == "\"3\"")
+            let labels = try await client.patch(Paths.current, #"{"labels":{"a":"b"}}"#, fields: prefer)
+            let transaction = try await client.send(
+                "POST", Paths.transactions, json: #"{"operations":[{"op":"clear","service":"quote"}]}"#, fields: prefer)
+            for answer in [put, patch, labels, transaction] {
+                #expect(answer.status == 204)
+                #expect(answer["Preference-Applied"] == "return=minimal")
+                #expect(answer["Content-Type"] == nil)
+            }
+            #expect(try await client.get(Paths.profile)[member: "name"] == "B")
+        }
+    }
+
+    @Test("other preferences are passed over", arguments: ["return=representation", "respond-async", "return", ""])
+    func others(value: String) async throws {
+        try await withSession { client in
+            let answer = try await client.patch(Paths.profile, #"{"name":"B"}"#, fields: [("Prefer", value)])
+            #expect(answer.status == 200)
+            #expect(answer["Preference-Applied"] == nil)
+            #expect(answer[member: "name"] == "B")
+        }
+    }
+
+    @Test("errors have their body all the same")
+    func errors() async throws {
+        try await withSession { client in
+            let answer = try await client.patch(
+                Paths.profile, #"{"name":1}"#, fields: [("Prefer", "return=minimal")])
+            #expect(answer.status == 400)
+            #expect(answer.pointers == ["/name"])
         }
     }
 }

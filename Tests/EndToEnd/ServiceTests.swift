@@ -47,8 +47,7 @@ struct ServiceTests {
 
     @Test("a name that is not registered is 404", arguments: ["nope", "Profile", "profile%20", "profile.json"])
     func unknown(name: String) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answers = [
                 try await client.get(Paths.service(name)),
                 try await client.send("PUT", Paths.service(name), json: "{}"),
@@ -65,8 +64,7 @@ struct ServiceTests {
 
     @Test("PUT replaces the state, PATCH changes it; both show it with its new ETag")
     func writes() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let full = #"{"name":"Ada","email":"ada@example.org","locale":"en-GB","attributes":{"a":[1,{"b":null}]}}"#
             let put = try await client.send("PUT", Paths.profile, json: full)
             #expect(put.status == 200)
@@ -87,8 +85,7 @@ struct ServiceTests {
 
     @Test("of very many violations the first are listed, and it is said that there are more", arguments: [32, 33, 100])
     func manyViolations(count: Int) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let members = (0..<count).map { #""x\#($0)":1"# }.joined(separator: ",")
             let answer = try await client.patch(Paths.profile, "{\(members)}")
             #expect(answer.status == 400 && answer.code == "invalid_state")
@@ -100,8 +97,7 @@ struct ServiceTests {
 
     @Test("what does not fit is 400 with an entry for each violation, and the state stays as it was")
     func violations() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let good = try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
             let refused = try await client.send(
                 "PUT", Paths.profile,
@@ -153,8 +149,7 @@ struct ServiceTests {
     @Test("clear puts the instance back to its default, as a write; remove takes it out, and all of them; 204 for none")
     func clearAndRemove() async throws {
         let clock = SteeredClock()
-        try await withApplication(clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(clock: clock) { client in
             for path in [Paths.profile, Paths.profile + "/state", Paths.services] {
                 #expect(try await client.send("DELETE", path).status == 204)
             }
@@ -181,8 +176,7 @@ struct ServiceTests {
 
     @Test("user can only be read by clients")
     func readOnly() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answers = [
                 try await client.send("PUT", Paths.user, json: #"{"id":"root","authenticated":true,"claims":{}}"#),
                 try await client.patch(Paths.user, #"{"authenticated":true}"#),
@@ -205,8 +199,7 @@ struct ServiceTests {
             ],
             default: ["items": ["bread"]], lifetime: .seconds(60), concurrency: .firstWrite)
         let clock = SteeredClock()
-        try await withApplication(services: [basket], clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: [basket], clock: clock) { client in
             let path = Paths.service("basket")
             #expect(try await client.get(path).json == ["items": ["bread"]])
             let needed = try await client.send("PUT", path, json: #"{"items":[]}"#)

@@ -84,8 +84,7 @@ struct SessionTests {
     @Test(
         "PATCH merges labels: sets, replaces, removes", arguments: ["application/json", "application/merge-patch+json"])
     func patchesLabels(type: String) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             func patch(_ body: String) async throws -> JSONDocument? {
                 let answer = try await client.send(
                     "PATCH", Paths.current, json: body, fields: [("Content-Type", type)])
@@ -104,8 +103,7 @@ struct SessionTests {
 
     @Test("a JSON Patch of a session is 415, with what is possible")
     func noJSONPatch() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answer = try await client.send(
                 "PATCH", Paths.current, json: "[]", fields: [("Content-Type", "application/json-patch+json")])
             #expect(answer.status == 415)

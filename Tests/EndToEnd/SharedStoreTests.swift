@@ -1,50 +1,31 @@
-import Glibc
 import HTTPTestClient
 import JSONDocument
 import RedisTestServer
 import Support
-import Synchronization
 import Testing
 
 /// Two servers with one Redis: whichever is asked, the answer is the same.
 @Suite("Servers that share their sessions")
 struct SharedStoreTests {
-    /// A server of its own, and how to reach it.
-    private struct Server {
-        let process: ProgramProcess
-        let client: TestClient
-        let admin: TestClient
-
-        init(_ redis: RedisTestServer, _ settings: [String] = []) async throws {
-            process = try ProgramProcess(
-                [
-                    "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store",
-                    "redis://127.0.0.1:\(redis.port)", "--set", "main_flow=wizard", "--flows", "config/flows",
-                    // Nobody reads so many lines before it ends.
-                    "--set", "log.requests=false", "--set", "store_grace=0s",
-                    "--services", "config/services",
-                ] + settings)
-            let ports = try await process.ports()
-            (client, admin) = (TestClient(port: ports.publicPort), TestClient(port: ports.adminPort))
-        }
-    }
-
     private static func withServers(
-        _ body: (_ redis: RedisTestServer, _ one: Server, _ two: Server) async throws -> Void
+        _ body: (_ redis: RedisTestServer, _ one: ServingProgram, _ two: ServingProgram) async throws -> Void
     ) async throws {
         let redis = try RedisTestServer()
-        let (one, two) = (try await Server(redis), try await Server(redis))
-        try await body(redis, one, two)
-        for server in [one, two] {
-            server.process.send(SIGTERM)
-            #expect(try await server.process.result().status == 0)
+        func start() async throws -> ServingProgram {
+            try await ServingProgram([
+                "--store", "redis://127.0.0.1:\(redis.port)", "--set", "main_flow=wizard", "--flows", "config/flows",
+                "--set", "store_grace=0s", "--services", "config/services",
+            ])
         }
+        let (one, two) = (try await start(), try await start())
+        try await body(redis, one, two)
+        for server in [one, two] { try await server.end() }
     }
 
     @Test("a session is everywhere as the last answer left it")
     func coherence() async throws {
         try await Self.withServers { _, one, two in
-            let token = try #require(try await one.client.send("POST", Paths.sessions)[member: "token"]?.string)
+            let token = try await one.newToken()
             let clients = [one.client.with(token: token), two.client.with(token: token)]
             for number in 0..<20 {
                 let (here, there) = (clients[number % 2], clients[(number + 1) % 2])
@@ -73,7 +54,7 @@ struct SharedStoreTests {
     @Test("a stream goes on at the other server, which tells what was missed")
     func resumed() async throws {
         try await Self.withServers { _, one, two in
-            let token = try #require(try await one.client.send("POST", Paths.sessions)[member: "token"]?.string)
+            let token = try await one.newToken()
             let (here, there) = (one.client.with(token: token), two.client.with(token: token))
             let stream = try await EventReader.open(here)
             #expect(try await here.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)

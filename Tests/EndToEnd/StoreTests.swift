@@ -48,9 +48,7 @@ struct StoreTests {
     @Test("what an admin writes while the session ends is written or of none, and not a matter of his token")
     func endedMeanwhile() async throws {
         try await Self.withDatabase { path in
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 var refused = 0
                 // Nearly always some wait for the writer when their session's end is before them.
                 for _ in 0..<40 {
@@ -76,13 +74,9 @@ struct StoreTests {
     @Test("a second server on the same file does not start, and says why")
     func second() async throws {
         try await Self.withDatabase { path in
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 let refused = await #expect(throws: RefusedStart.self) {
-                    try await withApplication {
-                        $0.store = .sqlite(path)
-                    } _: { _ in
+                    try await withApplication(setting: \.store, to: .sqlite(path)) { _ in
                     }
                 }
                 #expect(refused?.complaints.contains("\(StoreOpeningError.inUse(path))") == true)
@@ -116,9 +110,7 @@ struct StoreTests {
             let token = try await Self.beginTour(in: path)
             try await Self.expectRefusal(path, [])
             try await Self.expectRefusal(path, [Self.tour("b")])
-            try await withApplication(flows: [Self.tour("a")]) {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(flows: [Self.tour("a")], setting: \.store, to: .sqlite(path)) { app in
                 let ended = try await app.client().with(token: token).send("DELETE", Paths.current)
                 #expect(ended.status == 204)
             }
@@ -136,9 +128,7 @@ struct StoreTests {
         try await Self.withDatabase { path in
             let flows = [Self.tour("a"), Self.tour("a", id: "walk")]
             for flow in ["tour", "walk"] {
-                try await withApplication(flows: flows) {
-                    $0.store = .sqlite(path)
-                } _: { app in
+                try await withApplication(flows: flows, setting: \.store, to: .sqlite(path)) { app in
                     let client = try await app.newSession().client
                     let json = #"{"flow":"\#(flow)"}"#
                     #expect(try await client.send("PUT", Paths.main, json: json).status == 201)
@@ -162,18 +152,14 @@ struct StoreTests {
     }
 
     private static func start(_ path: String, _ flows: [String]) async throws {
-        try await withApplication(flows: flows) {
-            $0.store = .sqlite(path)
-        } _: { _ in
+        try await withApplication(flows: flows, setting: \.store, to: .sqlite(path)) { _ in
         }
     }
 
     /// - Returns: the token of the session whose journey it is.
     @discardableResult
     private static func beginTour(in path: String) async throws -> String {
-        try await withApplication(flows: [tour("a")]) {
-            $0.store = .sqlite(path)
-        } _: { app in
+        try await withApplication(flows: [tour("a")], setting: \.store, to: .sqlite(path)) { app in
             let (client, _, token) = try await app.newSession()
             #expect(try await client.send("PUT", Paths.main, json: #"{"flow":"tour"}"#).status == 201)
             return token
@@ -226,9 +212,7 @@ struct StoreTests {
 
     @Test("whatever is configured, sessions in memory end with the process, and it says so")
     func memory() async throws {
-        try await withApplication {
-            $0.durability = .interval
-        } _: { app in
+        try await withApplication(setting: \.durability, to: .interval) { app in
             let store = try await app.admin().get("/v1/stats")[member: "store"]
             #expect(store == ["kind": "memory", "durability": "none"])
         }

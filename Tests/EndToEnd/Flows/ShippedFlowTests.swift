@@ -19,8 +19,7 @@ struct ShippedFlowTests {
 
     @Test("they are on offer, each with a description and a drawing")
     func listed() async throws {
-        try await withApplication(services: try ShippedFiles.services(), flows: try ShippedFiles.flows()) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: try ShippedFiles.services(), flows: try ShippedFiles.flows()) { client in
             let items = try await client.get("/v1/flows").items
             #expect(items.compactMap { $0[string: "id"] } == Self.flows)
             for item in items { #expect(item[string: "description"]?.isEmpty == false, "\(item)") }

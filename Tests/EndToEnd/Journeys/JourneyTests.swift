@@ -331,8 +331,7 @@ struct JourneyTests {
              "on": {"look": {"target": "product", "params": {"id": {"$from": "/event/id"}}}},
              "states": {"list": {}, "product": {"title": "A product"}}}
             """
-        try await withApplication(flows: [shop]) { app in
-            let client = try await app.newSession().client
+        try await withSession(flows: [shop]) { client in
             let path = try await client.start("shop")
             #expect(try await client.get(path)[member: "screen"]?[member: "params"] == nil)
             for id in 1...2 {
@@ -352,7 +351,7 @@ struct JourneyTests {
         }
     }
 
-    @Test("at journeys.max what is wrong with a request is said first: 404, 400, and only then 409; one that is over makes room")
+    @Test("at journeys.max what is wrong with a request is said first: 404, 400, then 409; one that is over makes room")
     func full() async throws {
         try await Self.withFull { client, journeys in
             for (body, status, code) in [

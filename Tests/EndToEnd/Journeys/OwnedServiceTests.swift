@@ -192,8 +192,7 @@ struct OwnedServiceTests {
                "late": {"data": ["note"], "on": {"go": {"target": "input"}}}}}
             """
         let clock = SteeredClock()
-        try await withApplication(services: try Self.services(), flows: [flow], clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: try Self.services(), flows: [flow], clock: clock) { client in
             let journey = try await client.start("slow")
             let id = try #require(try await client.get(journey)[member: "id"]?.string)
             clock.advance(.seconds(31))

@@ -169,12 +169,11 @@ struct SentTaskTests {
     @Test("a back end that cannot be reached is a failed attempt, and the flow learns no more than that")
     func unreachable() async throws {
         let flow = TaskFlows.login.replacing(#""after": "2s""#, with: #""after": "1ms""#)
-        try await withApplication(flows: [flow]) { configuration in
+        try await withSession(flows: [flow]) { configuration in
             // Nothing listens on port 1.
             configuration.tasks["check-password"].url = "http://127.0.0.1:1/secret-path"
             configuration.tasks["check-password"].secret = WebhookSecret(WebhookReceiver.secret)
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             let journey = try await client.start("login")
             try await client.event("submit", TaskFlows.submit, on: journey)
             let sorry = try await Self.awaiting("sorry", journey, client)
