@@ -110,9 +110,7 @@ struct ProcessDocumentTests {
         }
     }
 
-    @Test(
-        "they are in no list of sessions, count as none, and stay with their tags: when all sessions end, and at a restart"
-    )
+    @Test("they are in no list of sessions, count as none, and stay when all sessions end, and at a restart")
     func hidden() async throws {
         try await withFolder([:]) { _, folder in
             var tag: String?

@@ -41,7 +41,7 @@ package struct ServingProgram: Sendable {
     package let client: TestClient
     package let admin: TestClient
 
-    /// `serve` on free ports of this machine. Its requests are not in the log: nobody reads so many lines before it ends.
+    /// `serve` on free ports of this machine. Its requests are not in the log, which nobody reads before it ends.
     package static func arguments(_ more: [String]) -> [String] {
         ["serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--set", "log.requests=false"] + more
     }

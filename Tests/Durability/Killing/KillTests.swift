@@ -67,8 +67,8 @@ struct TaskKillTests {
             var torture = TaskTorture(folder: folder, seed: Long.seed ?? .random(in: 0...UInt64.max))
             defer {
                 print(
-                    "tasks: \(torture.kills) kills, \(torture.begun) begun, \(torture.ended) ended (seed \(torture.seed))"
-                )
+                    "tasks: \(torture.kills) kills, \(torture.begun) begun, \(torture.ended) ended "
+                        + "(seed \(torture.seed))")
             }
             try await Long.repeating(atLeast: 24) {
                 try await torture.round()
