@@ -24,7 +24,7 @@ struct StandingRuleTests {
         #expect(written.status == 200)
     }
 
-    /// How a client asks, what it gets when it may not see the booking any more, and whether that is a step.
+    /// How a client asks; `code` is that of the refusal when it may not see the booking any more.
     enum Look: CaseIterable {
         case get, list, link, event, eventOnWhatWasSeen
 
