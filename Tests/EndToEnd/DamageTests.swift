@@ -17,9 +17,7 @@ struct DamageTests {
     ) async throws {
         try await withFolder([:]) { _, folder in
             let path = "\(folder)/sessions.db"
-            let tokens = try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            let tokens = try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 var tokens: [String] = []
                 for _ in 0..<count {
                     let (client, _, token) = try await app.newSession()
@@ -43,9 +41,7 @@ struct DamageTests {
             #expect(try Self.zero(path) { $0.firstRange(of: Self.mark.utf8) != nil } > 4)
             // What is damaged stays so, whatever is written beside it and however often the server starts.
             for round in 0..<2 {
-                try await withApplication {
-                    $0.store = .sqlite(path)
-                } _: { app in
+                try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                     for token in tokens {
                         let client = app.client().with(token: token)
                         #expect(Self.isDamaged(try await client.get(Paths.profile)))
@@ -65,9 +61,7 @@ struct DamageTests {
                     #expect(try await app.client().get("/health/ready").status == 200)
                 }
             }
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 let clients = tokens.map { app.client().with(token: $0) }
                 let replaced = try await clients[0].send("PUT", Paths.profile, json: Self.profile)
                 #expect(replaced.status == 200)
@@ -92,9 +86,8 @@ struct DamageTests {
                 return true
             }
             try #require(lost == 1)
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            let log = try LogFile()
+            try await withApplication(log: log, setting: \.store, to: .sqlite(path)) { app in
                 var damaged = 0
                 for token in tokens {
                     let client = app.client().with(token: token)
@@ -110,7 +103,10 @@ struct DamageTests {
                 let created = try await app.client().send("POST", Paths.sessions)
                 let ready = try await app.client().get("/health/ready")
                 #expect(created.status == 201 || (ready.status == 503 && ready.text.contains("store repair")))
+                let metrics = try await app.admin().get("/metrics").text
+                #expect(metrics.contains(/\nconcierge_store_damaged_pages_total [1-9]/))
             }
+            #expect(log.lines().contains { $0.contains(#""event":"store""#) && $0.contains("match its checksum") })
         }
     }
 

@@ -5,24 +5,6 @@ import Testing
 
 @Suite("Expiry")
 struct ExpiryTests {
-    @Test("a session that nobody uses ends after the idle time; every use moves it")
-    func idle() async throws {
-        let clock = SteeredClock()
-        try await withApplication(clock: clock) { configuration in
-            configuration.sessionIdleTimeout = .seconds(60)
-        } _: { app in
-            let (client, id, _) = try await app.newSession()
-            for _ in 0..<3 {
-                clock.advance(.milliseconds(59_999))
-                #expect(try await client.get(Paths.profile).status == 200)
-            }
-            clock.advance(.milliseconds(60_000))
-            #expect(try await client.get(Paths.profile).status == 401)
-            #expect(try await client.get(Paths.profile).status == 401)
-            #expect(try await app.admin().get("/v1/sessions/\(id)").status == 404)
-        }
-    }
-
     @Test(
         "with a store on disk what has expired is refused at once, and kept for an hour; a new start makes no difference"
     )
@@ -67,8 +49,7 @@ struct ExpiryTests {
     @Test("times in the answers follow the clock")
     func times() async throws {
         let clock = SteeredClock()
-        try await withApplication(clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(clock: clock) { client in
             let first = try await client.get(Paths.current)
             #expect(first[member: "created_at"] == "2023-11-14T22:13:20.000Z")
             #expect(first[member: "idle_expires_at"] == "2023-11-14T22:43:20.000Z")
@@ -128,31 +109,6 @@ struct ExpiryTests {
                     try await fill(app, first)
                 }
             }
-        }
-    }
-
-    @Test("sessions whose time is over are removed by themselves, and make room")
-    func swept() async throws {
-        let clock = SteeredClock()
-        try await withApplication(clock: clock) { configuration in
-            configuration.maxSessions = 3
-        } _: { app in
-            for _ in 0..<3 { try await app.newSession().client.get(Paths.profile) }
-            #expect(try await app.client().send("POST", Paths.sessions).status == 503)
-            // The sweeper comes by in its own time, on another thread.
-            clock.advance(.seconds(13 * 3600))
-            var live = 3
-            while live > 0 {
-                clock.advance(.seconds(1))
-                live = try await app.admin().get("/v1/stats")[member: "sessions"]?[member: "live"]?.int ?? -1
-            }
-            let statistics = try await app.admin().get("/v1/stats")
-            #expect(
-                statistics[member: "sessions"] == [
-                    "live": 0, "created": 3, "ended": 3, "stored": 0, "resident": 0, "allowed": 3,
-                ])
-            #expect(statistics[member: "services"]?[member: "profile"] == 0)
-            #expect(try await app.client().send("POST", Paths.sessions).status == 201)
         }
     }
 }

@@ -77,10 +77,9 @@ struct LimitTests {
 
     @Test("a body may have just as many bytes as configured, and not one more")
     func bodies() async throws {
-        try await withApplication { configuration in
+        try await withSession { configuration in
             configuration.limits.bodyBytes = 1000
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             func body(_ size: Int) -> String {
                 let frame = #"{"attributes":{"a":""}}"#
                 return frame.replacing(#""""#, with: "\"\(String(repeating: "x", count: size - frame.utf8.count))\"")
@@ -101,8 +100,7 @@ struct LimitTests {
 
     @Test("a state may have just as many bytes as configured, 64 KiB by default, however it is written")
     func states() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: [try ServiceFile(name: "notes")]) { client in
             func text(_ size: Int) -> String { "\"\(String(repeating: "x", count: size - 2))\"" }
             let notes = Paths.service("notes")
             #expect(try await client.send("PUT", notes, json: text(65_536)).status == 200)
@@ -123,8 +121,7 @@ struct LimitTests {
 
     @Test("a JSON Patch has at most 1,000 operations, and those of a transaction share their work")
     func patches() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: [try ServiceFile(name: "notes")]) { client in
             let notes = Paths.service("notes")
             func operations(_ count: Int) -> String {
                 "[\(Array(repeating: #"{"op":"add","path":"/0","value":0}"#, count: count).joined(separator: ","))]"
@@ -149,24 +146,6 @@ struct LimitTests {
             #expect(refused.status == 413)
             #expect(refused.pointers == ["/operations/1/value"])
             #expect(try await patch(100).status == 200)
-        }
-    }
-
-    @Test("a body in chunks is read like any other, and bounded like it")
-    func chunks() async throws {
-        try await withApplication { configuration in
-            configuration.limits.bodyBytes = 100
-        } _: { app in
-            let client = try await app.newSession().client
-            func put(_ chunks: [String]) async throws -> TestResponse {
-                var request = client.request(
-                    "PATCH", Paths.profile,
-                    fields: [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")])
-                for chunk in chunks { request += Array("\(String(chunk.utf8.count, radix: 16))\r\n\(chunk)\r\n".utf8) }
-                return try await client.send(request + Array("0\r\n\r\n".utf8), "PATCH", Paths.profile)
-            }
-            #expect(try await put([#"{"na"#, #"me":"A"#, #"da"}"#])[member: "name"] == "Ada")
-            #expect(try await put([#"{"name":""#, String(repeating: "x", count: 100), #""}"#]).status == 413)
         }
     }
 

@@ -40,8 +40,7 @@ struct ProblemTests {
 
     private static func causeByCommands(_ causes: inout Causes) async throws {
         var found = causes
-        try await withApplication(adding: Shop.services) { app in
-            let client = try await app.newSession().client
+        try await withSession(adding: Shop.services) { client in
             let cart = Paths.service("cart")
             found.expect("command_not_found", try await client.send("POST", "\(cart)/commands/x"))
             found.expect("command_refused", try await client.send("POST", "\(cart)/commands/order"))
@@ -272,12 +271,11 @@ struct ProblemTests {
         var found = causes
         let clock = SteeredClock()
         let flows = trouble + [TestFlows.wizard, TestFlows.order]
-        try await withApplication(flows: flows, clock: clock) { configuration in
+        try await withSession(flows: flows, clock: clock) { configuration in
             configuration.journeys.max = 2
             configuration.mainFlow = "wizard"
             configuration.sessionIdleTimeout = .seconds(7200)
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             let start = #"{"flow":"trouble"}"#
             found.expect("flow_not_found", try await client.get("/v1/flows/none"))
             found.expect(
@@ -338,8 +336,7 @@ struct ProblemTests {
 
     private static func causeByWatching(_ causes: inout Causes) async throws {
         var found = causes
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             found.expect("resume_point_gone", try await client.get(Paths.events, fields: [("Last-Event-ID", "7")]))
         }
         causes = found

@@ -11,15 +11,16 @@ struct QuotaTests {
     private static func quota(_ count: Int) -> Quota { Quota(count: count, window: .seconds(3_600)) }
 
     /// Clients on this machine count, and may say by whom they are asked.
-    private static func withQuotas<Result: Sendable>(
-        _ configure: (inout Configuration) -> Void, _ body: (RunningApplication) async throws -> Result
-    ) async throws -> Result {
+    private static func withQuotas(
+        _ key: WritableKeyPath<Configuration.Quotas, Quota?>, _ count: Int,
+        _ body: (RunningApplication) async throws -> Void
+    ) async throws {
         try await withApplication { configuration in
             configuration.quotas.exempt = []
             configuration.proxies.networks = ["127.0.0.1"].compactMap(AddressRange.init)
-            configure(&configuration)
-        } _: { app in
-            try await body(app)
+            configuration.quotas[keyPath: key] = quota(count)
+        } _: {
+            try await body($0)
         }
     }
 
@@ -29,9 +30,7 @@ struct QuotaTests {
 
     @Test("of an address: what is beyond is 429 with everything that a client needs to wait")
     func address() async throws {
-        try await Self.withQuotas {
-            $0.quotas.requests = Self.quota(4)
-        } _: { app in
+        try await Self.withQuotas(\.requests, 4) { app in
             let client = Self.client(app, at: "203.0.113.7")
             var answers: [TestResponse] = []
             for _ in 0..<6 { answers.append(try await client.get("/v1/flows")) }
@@ -59,9 +58,7 @@ struct QuotaTests {
 
     @Test("of an address of IPv6 are of its /64")
     func network() async throws {
-        try await Self.withQuotas {
-            $0.quotas.requests = Self.quota(1)
-        } _: { app in
+        try await Self.withQuotas(\.requests, 1) { app in
             let expected = [("2001:db8:0:1::1", 200), ("2001:db8:0:1:ffff::2", 429), ("2001:db8:0:2::1", 200)]
             for (address, status) in expected {
                 let answer = try await Self.client(app, at: address).get("/v1/flows")
@@ -72,9 +69,7 @@ struct QuotaTests {
 
     @Test("count what no route takes, too")
     func noRoute() async throws {
-        try await Self.withQuotas {
-            $0.quotas.requests = Self.quota(3)
-        } _: { app in
+        try await Self.withQuotas(\.requests, 3) { app in
             let client = Self.client(app, at: "203.0.113.7")
             var statuses: [Int] = []
             for (method, path) in [("GET", "/nowhere"), ("BREW", "/v1/flows"), ("GET", "/%zz"), ("GET", "/nowhere")] {
@@ -86,9 +81,7 @@ struct QuotaTests {
 
     @Test("count what is answered without a handler", arguments: [("OPTIONS", 204), ("POST", 415)])
     func early(method: String, status: Int) async throws {
-        try await Self.withQuotas {
-            $0.quotas.requests = Self.quota(1)
-        } _: { app in
+        try await Self.withQuotas(\.requests, 1) { app in
             let client = Self.client(app, at: "203.0.113.7").with("Content-Encoding", "gzip")
             var statuses: [Int] = []
             for _ in 0..<2 { statuses.append(try await client.send(method, "/v1/sessions").status) }
@@ -100,9 +93,7 @@ struct QuotaTests {
 
     @Test("of creating sessions leave the address the rest")
     func creating() async throws {
-        try await Self.withQuotas {
-            $0.quotas.sessions = Self.quota(3)
-        } _: { app in
+        try await Self.withQuotas(\.sessions, 3) { app in
             let client = Self.client(app, at: "203.0.113.7")
             var last: TestResponse?
             for _ in 0..<3 { last = try await client.send("POST", Paths.sessions) }
@@ -119,9 +110,7 @@ struct QuotaTests {
 
     @Test("of a session go with it from address to address, and another token of its id does not use them up")
     func session() async throws {
-        try await Self.withQuotas {
-            $0.quotas.sessionRequests = Self.quota(5)
-        } _: { app in
+        try await Self.withQuotas(\.sessionRequests, 5) { app in
             let (_, id, token) = try await app.newSession()
             let forged = String(token.dropLast()) + (token.last == "A" ? "B" : "A")
             for _ in 0..<9 {
@@ -142,9 +131,7 @@ struct QuotaTests {
 
     @Test("of a session are not renewed with its token, and a write that many watch takes more")
     func rotation() async throws {
-        try await Self.withQuotas {
-            $0.quotas.sessionRequests = Self.quota(22)
-        } _: { app in
+        try await Self.withQuotas(\.sessionRequests, 22) { app in
             var (client, _, _) = try await app.newSession()
             let token = try #require(try await client.send("POST", Paths.tokens)[member: "token"]?.string)
             client = app.client().with(token: token)
@@ -162,9 +149,7 @@ struct QuotaTests {
 
     @Test("of a session are taken by a request that is answered before its body comes, too")
     func expectation() async throws {
-        try await Self.withQuotas {
-            $0.quotas.sessionRequests = Self.quota(2)
-        } _: { app in
+        try await Self.withQuotas(\.sessionRequests, 2) { app in
             let client = try await app.newSession().client.with("Expect", "100-continue").with("Content-Length", "1")
             var statuses: [Int] = []
             for _ in 0..<3 { statuses.append(try await client.get(Paths.current).status) }
@@ -174,9 +159,7 @@ struct QuotaTests {
 
     @Test("of a session hold for its cookie, and are not doubled when the token is sent as a bearer token as well")
     func cookie() async throws {
-        try await Self.withQuotas {
-            $0.quotas.sessionRequests = Self.quota(2)
-        } _: { app in
+        try await Self.withQuotas(\.sessionRequests, 2) { app in
             let created = try await app.client().send("POST", Paths.sessions, json: #"{"mode":"cookie"}"#)
             let pair = String((created["Set-Cookie"] ?? "").prefix { $0 != ";" })
             var statuses: [Int] = []
@@ -193,9 +176,7 @@ struct QuotaTests {
 
     @Test("are not for clients on this machine, but for those of a proxy on it that is not named")
     func exempt() async throws {
-        try await withApplication {
-            $0.quotas.requests = Self.quota(1)
-        } _: { app in
+        try await withApplication(setting: \.quotas.requests, to: Self.quota(1)) { app in
             var statuses: [Int] = []
             for client in [
                 app.client(), Self.client(app, at: "127.0.0.1"), app.client().with("Forwarded", "for=203.0.113.7"),

@@ -6,31 +6,6 @@ import Testing
 /// What holds for every answer, API section 1. Much of it is checked on every answer of every test, by `TestClient`.
 @Suite("Rules for every answer")
 struct RuleTests {
-    @Test(
-        "Request-Id is the client's own where that is 1 to 128 of A-Za-z0-9._-, and a fresh one elsewhere",
-        arguments: [
-            ("abc", true), ("A.b_c-9", true), (String(repeating: "x", count: 128), true),
-            (String(repeating: "x", count: 129), false), ("", false), ("a b", false), ("a/b", false), ("a\"b", false),
-        ])
-    func requestID(id: String, isEchoed: Bool) async throws {
-        try await withApplication { app in
-            for path in ["/version", "/nowhere", Paths.current] {
-                let answer = try await app.client().get(path, fields: [("Request-Id", id)])
-                #expect((answer["Request-Id"] == id) == isEchoed)
-                #expect(answer["Request-Id"]?.wholeMatch(of: /[A-Za-z0-9._-]{1,128}/) != nil)
-            }
-        }
-    }
-
-    @Test("request ids differ")
-    func differentIDs() async throws {
-        try await withApplication { app in
-            var ids: Set<String> = []
-            for _ in 0..<50 { ids.insert(try #require(try await app.client().get("/version")["Request-Id"])) }
-            #expect(ids.count == 50)
-        }
-    }
-
     @Test("HEAD is wherever GET is, with the same fields and no body")
     func head() async throws {
         try await withApplication { app in
@@ -114,14 +89,11 @@ struct RuleTests {
     @Test(
         "JSON is taken as RFC 8259 and 7493 have it, and not otherwise",
         arguments: [
-            "", "{", "{}{}", "[1,]", "{\"a\":1,}", "{'a':1}", "{\"a\":01}", "{\"a\":+1}", "{\"a\":.5}", "{\"a\":1.}",
-            "NaN", "{\"a\":Infinity}", "// x\n{}", "{\"a\":\"\t\"}", #"{"a":1,"a":2}"#, #"{"a":{"b":1,"b":1}}"#,
-            #"{"a":1,"\u0061":2}"#, "\u{FEFF}{}", #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#, #"{"a":"\x41"}"#,
-            String(repeating: "[", count: 65) + String(repeating: "]", count: 65), "{\"a\":1}\u{0}", "{} x",
+            "", "{", "[1,]", "// x\n{}", #"{"a":1,"a":2}"#, "\u{FEFF}{}", #"{"a":"\ud800"}"#,
+            String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
         ])
     func strictJSON(text: String) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answers = [
                 try await client.send("PUT", Paths.profile, json: text),
                 try await client.send("PATCH", Paths.profile, json: text),
@@ -135,44 +107,10 @@ struct RuleTests {
     }
 
     @Test(
-        "invalid UTF-8 is 400",
-        arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3]])
-    func invalidUTF8(bytes: [UInt8]) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            let body = Array(#"{"name":""#.utf8) + bytes + Array(#""}"#.utf8)
-            var request = client.request("PUT", Paths.profile, fields: [("Content-Type", "application/json")])
-            request.removeLast(2)
-            request += Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body
-            let answer = try await client.send(request, "PUT", Paths.profile)
-            #expect(answer.status == 400)
-            #expect(answer.code == "invalid_json")
-        }
-    }
-
-    @Test("64 levels are possible, and every string comes back as it was sent")
-    func json() async throws {
-        try await withApplication(services: [try .init(name: "anything")]) { app in
-            let client = try await app.newSession().client
-            for text in [
-                String(repeating: "[", count: 64) + String(repeating: "]", count: 64), #""\u0000\u001f\"\\/""#,
-                "\"\u{1F469}\u{200D}\u{1F4BB} e\u{301}\"", "-0.5e-7", "1.25e3",
-                "9007199254740993", "null", "true",
-            ] {
-                let put = try await client.send("PUT", Paths.service("anything"), json: text)
-                #expect(put.status == 200, "\(text)")
-                #expect(try put.json == (try JSONDocument(parsing: text)))
-                #expect(try await client.get(Paths.service("anything")).body == put.body)
-            }
-        }
-    }
-
-    @Test(
         "a body of another type, or of none, is 415",
         arguments: [nil, "text/plain", "application/x-www-form-urlencoded", "application/merge-patch+json", "json"])
     func types(type: String?) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             for (method, path) in [
                 ("PUT", Paths.profile), ("POST", Paths.transactions), ("POST", Paths.sessions),
                 ("PATCH", Paths.profile),
@@ -187,18 +125,51 @@ struct RuleTests {
             }
         }
     }
+}
 
-    @Test("every answer that has to do with a session is not to be stored")
-    func noStore() async throws {
-        try await withApplication { app in
-            // `TestClient` checks it on every path under /v1: here are those that carry a token.
-            let created = try await app.client().send("POST", Paths.sessions)
-            #expect(created["Cache-Control"] == "no-store")
-            let client = app.client().with(token: created[member: "token"]?.string ?? "")
-            #expect(try await client.send("POST", Paths.tokens)["Cache-Control"] == "no-store")
-            #expect(
-                try await client.get(Paths.profile, fields: [("If-None-Match", "*")])["Cache-Control"] == "no-store")
-            #expect(try await client.send("DELETE", Paths.current)["Cache-Control"] == "no-store")
+@Suite("Prefer")
+struct PreferTests {
+    @Test(
+        "return=minimal turns a 200 with a body into a 204 that says so",
+        arguments: [
+            "return=minimal", "Return=Minimal", "wait=1, return=minimal", "return=minimal; foo", "return=\"minimal\"",
+        ])
+    func minimal(value: String) async throws {
+        try await withSession { client in
+            let prefer = [("Prefer", value)]
+            let put = try await client.send("PUT", Paths.profile, json: #"{"name":"A"}"#, fields: prefer)
+            #expect(put["ETag"] == "\"2\"")
+            let patch = try await client.patch(Paths.profile, #"{"name":"B"}"#, fields: prefer)
+            #expect(patch["ETag"] == "\"3\"")
+            let labels = try await client.patch(Paths.current, #"{"labels":{"a":"b"}}"#, fields: prefer)
+            let transaction = try await client.send(
+                "POST", Paths.transactions, json: #"{"operations":[{"op":"clear","service":"quote"}]}"#, fields: prefer)
+            for answer in [put, patch, labels, transaction] {
+                #expect(answer.status == 204)
+                #expect(answer["Preference-Applied"] == "return=minimal")
+                #expect(answer["Content-Type"] == nil)
+            }
+            #expect(try await client.get(Paths.profile)[member: "name"] == "B")
+        }
+    }
+
+    @Test("other preferences are passed over", arguments: ["return=representation", "respond-async", "return", ""])
+    func others(value: String) async throws {
+        try await withSession { client in
+            let answer = try await client.patch(Paths.profile, #"{"name":"B"}"#, fields: [("Prefer", value)])
+            #expect(answer.status == 200)
+            #expect(answer["Preference-Applied"] == nil)
+            #expect(answer[member: "name"] == "B")
+        }
+    }
+
+    @Test("errors have their body all the same")
+    func errors() async throws {
+        try await withSession { client in
+            let answer = try await client.patch(
+                Paths.profile, #"{"name":1}"#, fields: [("Prefer", "return=minimal")])
+            #expect(answer.status == 400)
+            #expect(answer.pointers == ["/name"])
         }
     }
 }

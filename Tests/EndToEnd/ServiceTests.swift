@@ -45,42 +45,9 @@ struct ServiceTests {
         }
     }
 
-    @Test("a GET shows the default with ETag \"0\", makes the instance, and persists nothing")
-    func get() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            let first = try await client.get(Paths.profile)
-            #expect(first.status == 200)
-            #expect(first["Content-Type"] == "application/json")
-            #expect(first["ETag"] == "\"0\"")
-            #expect(try first.json == defaultProfile)
-            #expect(try await client.revision() == 1)
-            let created = try await client.listing(of: "profile")?[string: "created_at"]
-            #expect(isTimestamp(created))
-            try await client.get(Paths.profile)
-            #expect(try await client.listing(of: "profile")?[string: "created_at"] == created, "the same instance")
-            #expect(try await client.listing(of: "temporary-profile")?[string: "status"] == "registered")
-        }
-    }
-
-    @Test("what is built in has these defaults")
-    func defaults() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            #expect(try await client.get(Paths.service("temporary-profile")).json == defaultProfile)
-            #expect(
-                try await client.get(Paths.user).json == ["id": nil, "authenticated": false, "claims": .emptyObject])
-            let quote = try await client.get(Paths.quote)
-            #expect(try quote.json.names == ["text", "author"])
-            #expect(quote[member: "text"]?.string?.isEmpty == false)
-            #expect(quote[member: "author"]?.string?.isEmpty == false)
-        }
-    }
-
     @Test("a name that is not registered is 404", arguments: ["nope", "Profile", "profile%20", "profile.json"])
     func unknown(name: String) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answers = [
                 try await client.get(Paths.service(name)),
                 try await client.send("PUT", Paths.service(name), json: "{}"),
@@ -97,8 +64,7 @@ struct ServiceTests {
 
     @Test("PUT replaces the state, PATCH changes it; both show it with its new ETag")
     func writes() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let full = #"{"name":"Ada","email":"ada@example.org","locale":"en-GB","attributes":{"a":[1,{"b":null}]}}"#
             let put = try await client.send("PUT", Paths.profile, json: full)
             #expect(put.status == 200)
@@ -117,20 +83,9 @@ struct ServiceTests {
         }
     }
 
-    @Test("application/json on PATCH is a merge patch")
-    func plainJSON() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            let answer = try await client.send("PATCH", Paths.profile, json: #"{"name":"Ada"}"#)
-            #expect(answer.status == 200)
-            #expect(answer[member: "name"] == "Ada")
-        }
-    }
-
     @Test("of very many violations the first are listed, and it is said that there are more", arguments: [32, 33, 100])
     func manyViolations(count: Int) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let members = (0..<count).map { #""x\#($0)":1"# }.joined(separator: ",")
             let answer = try await client.patch(Paths.profile, "{\(members)}")
             #expect(answer.status == 400 && answer.code == "invalid_state")
@@ -142,8 +97,7 @@ struct ServiceTests {
 
     @Test("what does not fit is 400 with an entry for each violation, and the state stays as it was")
     func violations() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let good = try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
             let refused = try await client.send(
                 "PUT", Paths.profile,
@@ -192,94 +146,28 @@ struct ServiceTests {
         }
     }
 
-    @Test("a patch whose result would be too deep is told so, and changes nothing")
-    func tooDeep() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            let path = Paths.service("profile")
-            let deep = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
-            let inner = String(repeating: "/0", count: 31)
-            let patch = """
-                [{"op":"add","path":"/attributes/a","value":\(deep)},
-                 {"op":"copy","from":"/attributes/a","path":"/attributes/a\(inner)/-"}]
-                """
-            let refused = try await client.send(
-                "PATCH", path, json: patch, fields: [("Content-Type", "application/json-patch+json")])
-            #expect(refused.status == 400)
-            #expect(try refused.json[member: "code"] == "invalid_patch")
-            #expect(try refused.json[member: "detail"]?.string?.contains("more than 64 levels deep") == true)
-            #expect(try await client.get(path)["ETag"] == "\"0\"")
-            let levels = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
-            let merged = try await client.patch(path, "{\"attributes\":{\"a\":\(levels)}}")
-            #expect(merged.status == 400)
-            #expect(try merged.json[member: "detail"]?.string?.contains("more than 64 levels deep") == true)
-        }
-    }
-
-    @Test("a quote needs both of its members")
-    func quote() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            let refused = try await client.send("PUT", Paths.quote, json: #"{"text":"x"}"#)
-            #expect(refused.status == 400)
-            #expect(refused.pointers == ["/author"])
-            #expect(try await client.patch(Paths.quote, #"{"author":null}"#).pointers == ["/author"])
-            #expect(try await client.patch(Paths.quote, #"{"text":"x"}"#).status == 200)
-        }
-    }
-
-    @Test("clear puts the same instance back to its default, as a write")
-    func clear() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            #expect(try await client.send("DELETE", Paths.profile + "/state").status == 204)
+    @Test("clear puts the instance back to its default, as a write; remove takes it out, and all of them; 204 for none")
+    func clearAndRemove() async throws {
+        let clock = SteeredClock()
+        try await withSession(clock: clock) { client in
+            for path in [Paths.profile, Paths.profile + "/state", Paths.services] {
+                #expect(try await client.send("DELETE", path).status == 204)
+            }
             #expect(try await client.listing(of: "profile")?[string: "status"] == "registered")
             try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
             let created = try await client.listing(of: "profile")?[string: "created_at"]
-            let cleared = try await client.send("DELETE", Paths.profile + "/state")
-            #expect(cleared.status == 204)
-            #expect(cleared["ETag"] == "\"3\"")
-            let listing = try await client.listing(of: "profile")
-            #expect(listing?[string: "status"] == "live")
-            #expect(listing?[string: "created_at"] == created)
-            #expect(listing?[string: "etag"] == "\"3\"")
-            let read = try await client.get(Paths.profile)
-            #expect(try read.json == defaultProfile)
-            #expect(read["ETag"] == "\"3\"")
-        }
-    }
-
-    @Test("remove takes the instance out: the next access makes a clean one; 204 also when none was live")
-    func remove() async throws {
-        let clock = SteeredClock()
-        try await withApplication(clock: clock) { app in
-            let client = try await app.newSession().client
-            #expect(try await client.send("DELETE", Paths.profile).status == 204)
-            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
-            let created = try await client.listing(of: "profile")?[string: "created_at"]
             clock.advance(.milliseconds(5))
+            let cleared = try await client.send("DELETE", Paths.profile + "/state")
+            #expect(cleared.status == 204 && cleared["ETag"] == "\"3\"")
+            let read = try await client.get(Paths.profile)
+            #expect(try read.json == defaultProfile && read["ETag"] == "\"3\"")
+            #expect(try await client.listing(of: "profile")?[string: "created_at"] == created)
             #expect(try await client.send("DELETE", Paths.profile).status == 204)
             let gone = try await client.listing(of: "profile")
             #expect(gone?.names == ["name", "kind", "scope", "commands", "status", "etag"])
-            #expect(gone?[string: "status"] == "registered")
-            let clean = try await client.get(Paths.profile)
-            #expect(try clean.json == defaultProfile)
-            #expect(clean["ETag"] == "\"0\"")
-            let again = try await client.listing(of: "profile")?[string: "created_at"]
-            #expect(isTimestamp(again))
-            #expect(again != created)
-            #expect(try await client.send("DELETE", Paths.profile).status == 204)
-            #expect(try await client.send("DELETE", Paths.profile).status == 204)
-        }
-    }
-
-    @Test("DELETE of all services removes every instance")
-    func removeAll() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
-            let client = try await app.newSession().client
-            #expect(try await client.send("DELETE", Paths.services).status == 204)
-            for name in ["profile", "notes", "quote"] { try await client.patch(Paths.service(name), "{}") }
-            try await client.get(Paths.user)
+            #expect(try await client.get(Paths.profile)["ETag"] == "\"0\"")
+            #expect(try await client.listing(of: "profile")?[string: "created_at"] != created)
+            for name in ["profile", "quote"] { try await client.patch(Paths.service(name), "{}") }
             #expect(try await client.send("DELETE", Paths.services).status == 204)
             let items = try await client.get(Paths.services).items
             #expect(items.allSatisfy { $0[string: "status"] == "registered" && $0[string: "etag"] == "\"0\"" })
@@ -288,8 +176,7 @@ struct ServiceTests {
 
     @Test("user can only be read by clients")
     func readOnly() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answers = [
                 try await client.send("PUT", Paths.user, json: #"{"id":"root","authenticated":true,"claims":{}}"#),
                 try await client.patch(Paths.user, #"{"authenticated":true}"#),
@@ -312,8 +199,7 @@ struct ServiceTests {
             ],
             default: ["items": ["bread"]], lifetime: .seconds(60), concurrency: .firstWrite)
         let clock = SteeredClock()
-        try await withApplication(services: [basket], clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: [basket], clock: clock) { client in
             let path = Paths.service("basket")
             #expect(try await client.get(path).json == ["items": ["bread"]])
             let needed = try await client.send("PUT", path, json: #"{"items":[]}"#)
@@ -336,16 +222,6 @@ struct ServiceTests {
             let clean = try await client.get(path)
             #expect(clean["ETag"] == "\"0\"")
             #expect(try clean.json == ["items": ["bread"]])
-        }
-    }
-
-    @Test("the coordinator shows its journeys, and is only read")
-    func coordinator() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
-            #expect(try await client.get(Paths.service("coordinator")).json == ["journeys": []])
-            let put = try await client.send("PUT", Paths.service("coordinator"), json: #"{"journeys":[]}"#)
-            #expect(put.status == 405)
         }
     }
 }

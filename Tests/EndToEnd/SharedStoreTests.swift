@@ -1,50 +1,31 @@
-import Glibc
 import HTTPTestClient
 import JSONDocument
 import RedisTestServer
 import Support
-import Synchronization
 import Testing
 
 /// Two servers with one Redis: whichever is asked, the answer is the same.
 @Suite("Servers that share their sessions")
 struct SharedStoreTests {
-    /// A server of its own, and how to reach it.
-    private struct Server {
-        let process: ProgramProcess
-        let client: TestClient
-        let admin: TestClient
-
-        init(_ redis: RedisTestServer, _ settings: [String] = []) async throws {
-            process = try ProgramProcess(
-                [
-                    "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store",
-                    "redis://127.0.0.1:\(redis.port)", "--set", "main_flow=wizard", "--flows", "config/flows",
-                    // Nobody reads so many lines before it ends.
-                    "--set", "log.requests=false", "--set", "store_grace=0s",
-                    "--services", "config/services",
-                ] + settings)
-            let ports = try await process.ports()
-            (client, admin) = (TestClient(port: ports.publicPort), TestClient(port: ports.adminPort))
-        }
-    }
-
     private static func withServers(
-        _ body: (_ redis: RedisTestServer, _ one: Server, _ two: Server) async throws -> Void
+        _ body: (_ redis: RedisTestServer, _ one: ServingProgram, _ two: ServingProgram) async throws -> Void
     ) async throws {
         let redis = try RedisTestServer()
-        let (one, two) = (try await Server(redis), try await Server(redis))
-        try await body(redis, one, two)
-        for server in [one, two] {
-            server.process.send(SIGTERM)
-            #expect(try await server.process.result().status == 0)
+        func start() async throws -> ServingProgram {
+            try await ServingProgram([
+                "--store", "redis://127.0.0.1:\(redis.port)", "--set", "main_flow=wizard", "--flows", "config/flows",
+                "--set", "store_grace=0s", "--services", "config/services",
+            ])
         }
+        let (one, two) = (try await start(), try await start())
+        try await body(redis, one, two)
+        for server in [one, two] { try await server.end() }
     }
 
     @Test("a session is everywhere as the last answer left it")
     func coherence() async throws {
         try await Self.withServers { _, one, two in
-            let token = try #require(try await one.client.send("POST", Paths.sessions)[member: "token"]?.string)
+            let token = try await one.newToken()
             let clients = [one.client.with(token: token), two.client.with(token: token)]
             for number in 0..<20 {
                 let (here, there) = (clients[number % 2], clients[(number + 1) % 2])
@@ -70,24 +51,10 @@ struct SharedStoreTests {
         }
     }
 
-    @Test("a stream at one server tells what the other changes")
-    func stream() async throws {
-        try await Self.withServers { _, one, two in
-            let token = try #require(try await one.client.send("POST", Paths.sessions)[member: "token"]?.string)
-            let (here, there) = (one.client.with(token: token), two.client.with(token: token))
-            let stream = try await EventReader.open(there)
-            for number in 0..<3 {
-                let written = try await here.patch(Paths.profile, #"{"attributes":{"n":\#(number)}}"#)
-                let changed = try #require(try await stream.next())
-                #expect(changed.name == "service.changed" && changed["etag"]?.string == written["ETag"])
-            }
-        }
-    }
-
     @Test("a stream goes on at the other server, which tells what was missed")
     func resumed() async throws {
         try await Self.withServers { _, one, two in
-            let token = try #require(try await one.client.send("POST", Paths.sessions)[member: "token"]?.string)
+            let token = try await one.newToken()
             let (here, there) = (one.client.with(token: token), two.client.with(token: token))
             let stream = try await EventReader.open(here)
             #expect(try await here.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
@@ -125,110 +92,5 @@ struct SharedStoreTests {
                 "POST", Paths.sessions, json: #"{"labels":{"a":"b"}}"#, fields: fields)
             #expect(other.status == 422)
         }
-    }
-
-    @Test("without Redis requests are 503, never 401 or 404; with it they are answered again")
-    func outage() async throws {
-        let redis = try RedisTestServer()
-        let server = try await Server(redis)
-        let token = try #require(try await server.client.send("POST", Paths.sessions)[member: "token"]?.string)
-        let client = server.client.with(token: token)
-        #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
-        redis.kill()
-        for _ in 0..<5 {
-            for response in [try await client.get(Paths.profile), try await client.patch(Paths.profile, "{}")] {
-                #expect(response.status == 503 && response["Retry-After"] != nil)
-            }
-        }
-        #expect(try await server.admin.get("/health/ready").status == 503)
-        try redis.start()
-        let (clock, start) = (ContinuousClock(), ContinuousClock.now)
-        while try await client.get(Paths.profile).status != 200, start.duration(to: clock.now) < .seconds(30) {}
-        #expect(try await client.get(Paths.profile)[member: "name"]?.string == "Ada")
-        #expect(try await server.admin.get("/health/ready").status == 200)
-        server.process.send(SIGTERM)
-        #expect(try await server.process.result().status == 0)
-    }
-
-    /// What a client was told of a write.
-    private struct Write: Sendable {
-        let session: Int
-        let number: Int
-        /// Nil for an answer that says nothing about it: 503.
-        let tag: String?
-    }
-
-    @Test("while Redis is killed under load, no acknowledged write is lost and none is done twice")
-    func history() async throws {
-        try await Self.withServers { redis, one, two in
-            var tokens: [String] = []
-            for _ in 0..<3 {
-                tokens.append(try #require(try await one.client.send("POST", Paths.sessions)[member: "token"]?.string))
-            }
-            let clients = tokens.map { [one.client.with(token: $0), two.client.with(token: $0)] }
-            let isOver = Flag()
-            let writes = try await withThrowingTaskGroup(of: [Write].self) { group in
-                for worker in 0..<6 {
-                    group.addTask {
-                        var writes: [Write] = []
-                        while !isOver.isSet {
-                            let session = writes.count % clients.count
-                            let (reader, writer) = (clients[session][worker % 2], clients[session][(worker + 1) % 2])
-                            let read = try await reader.get(Paths.profile)
-                            guard read.status == 200, let tag = read["ETag"] else {
-                                #expect(read.status == 503)
-                                continue
-                            }
-                            let number = (read[member: "attributes"]?[member: "n"]?.int ?? 0) + 1
-                            let written = try await writer.patch(
-                                Paths.profile, #"{"attributes":{"n":\#(number)}}"#, fields: [("If-Match", tag)])
-                            switch written.status {
-                            case 200: writes.append(Write(session: session, number: number, tag: written["ETag"]))
-                            case 503: writes.append(Write(session: session, number: number, tag: nil))
-                            default: #expect(written.status == 412 || written.status == 409, "\(written.text)")
-                            }
-                        }
-                        return writes
-                    }
-                }
-                for _ in 0..<3 {
-                    try await Self.wait(for: clients[0][0], toPass: 30)
-                    redis.kill()
-                    try redis.start()
-                }
-                try await Self.wait(for: clients[0][1], toPass: 30)
-                isOver.set()
-                return try await group.reduce([], +)
-            }
-            for (session, pair) in clients.enumerated() {
-                let last = try #require(try await pair[0].get(Paths.profile)[member: "attributes"]?[member: "n"]?.int)
-                let mine = writes.filter { $0.session == session }
-                let done = mine.filter { $0.tag != nil }
-                // Each number was written once, from the one before it.
-                #expect(Set(done.map(\.number)).count == done.count && Set(done.map(\.tag)).count == done.count)
-                #expect(done.map(\.number).max() ?? 0 <= last)
-                // What nobody was told of may have been done as well.
-                let unknown = Set(mine.filter { $0.tag == nil }.map(\.number))
-                #expect(Set(1...last).subtracting(done.map(\.number)).isSubset(of: unknown), "session \(session)")
-            }
-        }
-    }
-
-    /// Waits until so many more numbers have been written.
-    private static func wait(for client: TestClient, toPass count: Int) async throws {
-        var first: Int?
-        while true {
-            let read = try await client.get(Paths.profile)
-            guard read.status == 200 else { continue }
-            let number = read[member: "attributes"]?[member: "n"]?.int ?? 0
-            first = first ?? number
-            if number >= (first ?? 0) + count { return }
-        }
-    }
-
-    private final class Flag: Sendable {
-        private let value = Atomic(false)
-        var isSet: Bool { value.load(ordering: .relaxed) }
-        func set() { value.store(true, ordering: .relaxed) }
     }
 }

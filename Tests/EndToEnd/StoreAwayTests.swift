@@ -8,49 +8,23 @@ import Testing
 /// Servers that start while Redis is away, or that it refuses, or that lose it.
 @Suite("A store that is away")
 struct StoreAwayTests {
-    private struct Server {
-        let process: ProgramProcess
-        let client: TestClient
-        let admin: TestClient
-
-        /// - Parameter flows: nil for none.
-        init(_ store: String, flows: String? = "config/flows", settings: [String] = []) async throws {
-            process = try ProgramProcess(StoreAwayTests.arguments(store, flows: flows) + settings)
-            let ports = try await process.ports()
-            (client, admin) = (TestClient(port: ports.publicPort), TestClient(port: ports.adminPort))
-        }
-
-        /// Waits until the server says that it is ready, or that it is not.
-        func wait(untilReady isReady: Bool) async throws -> TestResponse {
-            let start = ContinuousClock.now
-            while true {
-                let response = try await client.get("/health/ready")
-                if (response.status == 200) == isReady { return response }
-                try #require(.now - start < .seconds(60), "\(response.text)")
-            }
-        }
-
-        func end() async throws -> ProgramProcess.Result {
-            process.send(SIGTERM)
-            let result = try await process.result()
-            #expect(result.status == 0)
-            return result
-        }
+    /// - Parameter flows: nil for none.
+    private static func arguments(_ store: String, flows: String? = "config/flows") -> [String] {
+        ["--store", store, "--services", "config/services"]
+            + (flows.map { ["--flows", $0, "--set", "main_flow=wizard"] } ?? [])
     }
 
-    private static func arguments(_ store: String, flows: String? = "config/flows") -> [String] {
-        let flows = flows.map { ["--flows", $0, "--set", "main_flow=wizard"] } ?? []
-        return [
-            "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store", store, "--set",
-            "log.requests=false", "--services", "config/services",
-        ] + flows
+    private static func start(
+        _ store: String, flows: String? = "config/flows", settings: [String] = []
+    ) async throws -> ServingProgram {
+        try await ServingProgram(arguments(store, flows: flows) + settings)
     }
 
     @Test("a server that starts without Redis says why it is not ready, refuses with 503, and opens the store later")
     func lateStart() async throws {
         let redis = try RedisTestServer()
         redis.kill()
-        let server = try await Server("redis://127.0.0.1:\(redis.port)")
+        let server = try await Self.start("redis://127.0.0.1:\(redis.port)")
         let ready = try await server.client.get("/health/ready")
         #expect(ready.status == 503 && ready.text.contains(":\(redis.port) cannot be reached"), "\(ready.text)")
         let told = try await server.process.line(of: "store_away")
@@ -69,20 +43,20 @@ struct StoreAwayTests {
         #expect(try await server.admin.get("/metrics").status == 200)
         #expect(try await server.client.get("/health/alive").status == 200)
         try redis.start()
-        _ = try await server.wait(untilReady: true)
-        let token = try #require(try await server.client.send("POST", Paths.sessions)[member: "token"]?.string)
+        try await server.wait(untilReady: true)
+        let token = try await server.newToken()
         #expect(try await server.client.with(token: token).get(Paths.main).status == 200)
         #expect(try await unknown.get(Paths.profile).status == 401)
         #expect(try await server.admin.get("/v1/stats").text.contains(#""durability":"commit""#))
-        _ = try await server.end()
+        try await server.end()
     }
 
     @Test("a server that still waits for Redis stops at once")
     func stop() async throws {
         let redis = try RedisTestServer()
         redis.kill()
-        let server = try await Server("redis://127.0.0.1:\(redis.port)")
-        _ = try await server.end()
+        let server = try await Self.start("redis://127.0.0.1:\(redis.port)")
+        try await server.end()
     }
 
     @Test("what waiting cannot mend ends the start with a sentence")
@@ -94,13 +68,13 @@ struct StoreAwayTests {
             let redis = try RedisTestServer()
             let store = "redis://127.0.0.1:\(redis.port)"
             let keys = ["--set", "encryption_keys_file=\(folder)/k1"]
-            _ = try await Server(store, settings: keys).end()
+            try await Self.start(store, settings: keys).end()
             for (settings, sentence) in [
                 (keys + ["--set", "redis_password_file=\(folder)/wrong"], "it has no password for user \"default\""),
                 (["--set", "encryption_keys_file=\(folder)/k2"], "encrypted with a key \"k1\""),
                 ([], "encrypted with a key \"k1\""),
             ] {
-                let result = try await ProgramProcess.run(Self.arguments(store) + settings)
+                let result = try await ProgramProcess.run(ServingProgram.arguments(Self.arguments(store) + settings))
                 #expect(result.status == 1)
                 let last = result.lines.last ?? ""
                 #expect(last.hasPrefix("concierge: ") && last.contains(sentence), "\(result.complaints)")
@@ -113,16 +87,16 @@ struct StoreAwayTests {
     func orphans() async throws {
         let redis = try RedisTestServer()
         let store = "redis://127.0.0.1:\(redis.port)"
-        let first = try await Server(store)
-        let token = try #require(try await first.client.send("POST", Paths.sessions)[member: "token"]?.string)
+        let first = try await Self.start(store)
+        let token = try await first.newToken()
         #expect(try await first.client.with(token: token).get(Paths.main).status == 200)
-        _ = try await first.end()
+        try await first.end()
         // With Redis it does not start.
-        let early = try await ProgramProcess.run(Self.arguments(store, flows: nil))
+        let early = try await ProgramProcess.run(ServingProgram.arguments(Self.arguments(store, flows: nil)))
         #expect(early.status == 1 && early.complaints.contains("needs version"), "\(early.complaints)")
         // Without Redis it cannot know yet.
         redis.kill()
-        let late = try await Server(store, flows: nil)
+        let late = try await Self.start(store, flows: nil)
         #expect(try await late.client.get("/health/ready").status == 503)
         try redis.start()
         let line = try await late.process.line(of: "store_not_opened")
@@ -131,32 +105,34 @@ struct StoreAwayTests {
         #expect(ready.status == 503 && ready.text.contains("needs version"), "\(ready.text)")
         let refused = try await late.client.with(token: token).get(Paths.profile)
         #expect(refused.status == 503 && refused["Retry-After"] != nil)
-        _ = try await late.end()
+        try await late.end()
     }
 
     @Test("for store_grace a server without Redis stays ready; requests get 503 meanwhile")
     func grace() async throws {
         let redis = try RedisTestServer()
-        let server = try await Server("redis://127.0.0.1:\(redis.port)", settings: ["--set", "store_grace=3s"])
-        let token = try #require(try await server.client.send("POST", Paths.sessions)[member: "token"]?.string)
+        let server = try await Self.start("redis://127.0.0.1:\(redis.port)", settings: ["--set", "store_grace=3s"])
+        let token = try await server.newToken()
         let client = server.client.with(token: token)
         #expect(try await client.get(Paths.profile).status == 200)
         let start = ContinuousClock.now
         redis.kill()
-        #expect(try await client.get(Paths.profile).status == 503)
+        for response in [try await client.get(Paths.profile), try await client.patch(Paths.profile, "{}")] {
+            #expect(response.status == 503 && response["Retry-After"] != nil)
+        }
         let failed = try await server.wait(untilReady: false)
         #expect(.now - start >= .seconds(3) && failed.text.contains("cannot be reached"), "\(failed.text)")
         try redis.start()
-        _ = try await server.wait(untilReady: true)
+        try await server.wait(untilReady: true)
         #expect(try await client.get(Paths.profile).status == 200)
-        _ = try await server.end()
+        try await server.end()
     }
 
     @Test("while Redis is away the log has a line a second of each kind")
     func quiet() async throws {
         let redis = try RedisTestServer()
-        let server = try await Server("redis://127.0.0.1:\(redis.port)")
-        let token = try #require(try await server.client.send("POST", Paths.sessions)[member: "token"]?.string)
+        let server = try await Self.start("redis://127.0.0.1:\(redis.port)")
+        let token = try await server.newToken()
         let client = server.client.with(token: token)
         redis.kill()
         let start = ContinuousClock.now
@@ -173,7 +149,8 @@ struct StoreAwayTests {
     @Test("what Redis does with writes is in the log and in the statistics")
     func durability() async throws {
         let redis = try RedisTestServer(["--appendfsync", "everysec"])
-        let process = try ProgramProcess(Self.arguments("redis://127.0.0.1:\(redis.port)"))
+        let process = try ProgramProcess(
+            ServingProgram.arguments(Self.arguments("redis://127.0.0.1:\(redis.port)")))
         let warning = try await process.line(of: "store")
         #expect(warning[string: "level"] == "warning" && warning[string: "detail"]?.contains("everysec") == true)
         let listening = try await process.line(of: "listening")
@@ -184,5 +161,18 @@ struct StoreAwayTests {
             statistics[member: "store"] == ["kind": "redis", "durability": "interval", "sync_interval_ms": 1_000])
         process.send(SIGTERM)
         #expect(try await process.result().status == 0)
+    }
+}
+
+extension ServingProgram {
+    /// Waits until the server says that it is ready, or that it is not.
+    @discardableResult
+    fileprivate func wait(untilReady isReady: Bool) async throws -> TestResponse {
+        let start = ContinuousClock.now
+        while true {
+            let response = try await client.get("/health/ready")
+            if (response.status == 200) == isReady { return response }
+            try #require(.now - start < .seconds(60), "\(response.text)")
+        }
     }
 }

@@ -48,9 +48,7 @@ struct StoreTests {
     @Test("what an admin writes while the session ends is written or of none, and not a matter of his token")
     func endedMeanwhile() async throws {
         try await Self.withDatabase { path in
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 var refused = 0
                 // Nearly always some wait for the writer when their session's end is before them.
                 for _ in 0..<40 {
@@ -73,36 +71,12 @@ struct StoreTests {
         }
     }
 
-    @Test("an ended session stays ended")
-    func ended() async throws {
-        try await Self.withDatabase { path in
-            let token = try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
-                let (client, _, token) = try await app.newSession()
-                try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
-                #expect(try await client.send("DELETE", Paths.current).status == 204)
-                return token as String
-            }
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
-                let answer = try await app.client().with(token: token).get(Paths.current)
-                #expect(answer.status == 401)
-            }
-        }
-    }
-
     @Test("a second server on the same file does not start, and says why")
     func second() async throws {
         try await Self.withDatabase { path in
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 let refused = await #expect(throws: RefusedStart.self) {
-                    try await withApplication {
-                        $0.store = .sqlite(path)
-                    } _: { _ in
+                    try await withApplication(setting: \.store, to: .sqlite(path)) { _ in
                     }
                 }
                 #expect(refused?.complaints.contains("\(StoreOpeningError.inUse(path))") == true)
@@ -136,9 +110,7 @@ struct StoreTests {
             let token = try await Self.beginTour(in: path)
             try await Self.expectRefusal(path, [])
             try await Self.expectRefusal(path, [Self.tour("b")])
-            try await withApplication(flows: [Self.tour("a")]) {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(flows: [Self.tour("a")], setting: \.store, to: .sqlite(path)) { app in
                 let ended = try await app.client().with(token: token).send("DELETE", Paths.current)
                 #expect(ended.status == 204)
             }
@@ -156,9 +128,7 @@ struct StoreTests {
         try await Self.withDatabase { path in
             let flows = [Self.tour("a"), Self.tour("a", id: "walk")]
             for flow in ["tour", "walk"] {
-                try await withApplication(flows: flows) {
-                    $0.store = .sqlite(path)
-                } _: { app in
+                try await withApplication(flows: flows, setting: \.store, to: .sqlite(path)) { app in
                     let client = try await app.newSession().client
                     let json = #"{"flow":"\#(flow)"}"#
                     #expect(try await client.send("PUT", Paths.main, json: json).status == 201)
@@ -182,18 +152,14 @@ struct StoreTests {
     }
 
     private static func start(_ path: String, _ flows: [String]) async throws {
-        try await withApplication(flows: flows) {
-            $0.store = .sqlite(path)
-        } _: { _ in
+        try await withApplication(flows: flows, setting: \.store, to: .sqlite(path)) { _ in
         }
     }
 
     /// - Returns: the token of the session whose journey it is.
     @discardableResult
     private static func beginTour(in path: String) async throws -> String {
-        try await withApplication(flows: [tour("a")]) {
-            $0.store = .sqlite(path)
-        } _: { app in
+        try await withApplication(flows: [tour("a")], setting: \.store, to: .sqlite(path)) { app in
             let (client, _, token) = try await app.newSession()
             #expect(try await client.send("PUT", Paths.main, json: #"{"flow":"tour"}"#).status == 201)
             return token
@@ -246,30 +212,9 @@ struct StoreTests {
 
     @Test("whatever is configured, sessions in memory end with the process, and it says so")
     func memory() async throws {
-        try await withApplication {
-            $0.durability = .interval
-        } _: { app in
+        try await withApplication(setting: \.durability, to: .interval) { app in
             let store = try await app.admin().get("/v1/stats")[member: "store"]
             #expect(store == ["kind": "memory", "durability": "none"])
-        }
-    }
-
-    @Test("with every policy what was answered is there after an orderly end", arguments: policies.map(\.policy))
-    func orderlyEnd(policy: Configuration.Durability) async throws {
-        try await Self.withDatabase { path in
-            let configure = { (configuration: inout Configuration) in
-                configuration.store = .sqlite(path)
-                configuration.durability = policy
-            }
-            let token = try await withApplication(configure) { app in
-                let (client, _, token) = try await app.newSession()
-                #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
-                return token
-            }
-            try await withApplication(configure) { app in
-                let profile = try await app.client().with(token: token).get(Paths.profile)
-                #expect(profile[member: "name"] == "Ada")
-            }
         }
     }
 
@@ -297,62 +242,6 @@ struct StoreTests {
             store.fail(nil)
             #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
             #expect(try await app.client().get("/health/ready").status == 200)
-        }
-    }
-
-    @Test("rows that a damaged page hides are counted and told of when somebody asks for them")
-    func damagedPages() async throws {
-        try await Self.withDatabase { path in
-            let tokens = try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
-                var tokens: [String] = []
-                for _ in 0..<40 {
-                    let (client, _, token) = try await app.newSession()
-                    try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
-                    tokens.append(token)
-                }
-                return tokens
-            }
-            try Self.hideRows(path)
-            let log = try LogFile()
-            try await withApplication(log: log) {
-                $0.store = .sqlite(path)
-            } _: { app in
-                var named = 0
-                for token in tokens {
-                    let profile = try await app.client().with(token: token).get(Paths.profile)
-                    if profile[member: "name"] == "Ada" {
-                        named += 1
-                    } else {
-                        // What is hidden is not missing: clients keep their tokens.
-                        #expect(profile.status == 503 && profile.code == "data_damaged")
-                        #expect(profile["Retry-After"] != nil)
-                    }
-                }
-                #expect(named > 0 && named < tokens.count, "what is left is shown")
-                let metrics = try await app.admin().get("/metrics").text
-                let line = try #require(
-                    metrics.split(separator: "\n").first { $0.hasPrefix("concierge_store_damaged_pages_total ") })
-                #expect(!line.hasSuffix(" 0"))
-            }
-            #expect(log.lines().contains { $0.contains(#""event":"store""#) && $0.contains("match its checksum") })
-        }
-    }
-
-    /// Takes the last row from each leaf of the tables, which are pages of kind 13: byte 4 has how many there are.
-    private static func hideRows(_ path: String) throws {
-        let file = open(path, O_RDWR)
-        try #require(file >= 0)
-        defer { close(file) }
-        var head = [UInt8](repeating: 0, count: 5)
-        var place = 4_096
-        while pread(file, &head, head.count, place) == head.count {
-            if head[0] == 13, head[4] > 1 {
-                head[4] -= 1
-                #expect(pwrite(file, head, head.count, place) == head.count)
-            }
-            place += 4_096
         }
     }
 }

@@ -14,8 +14,7 @@ struct TransactionTests {
 
     @Test("all of put, patch, clear and remove happen, in one revision")
     func all() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: [try ServiceFile(name: "notes")]) { client in
             try await client.patch(Paths.service("temporary-profile"), #"{"name":"T"}"#)
             try await client.send("PUT", Paths.service("notes"), json: "[1]")
             let answer = try await Self.commit(
@@ -41,25 +40,9 @@ struct TransactionTests {
         }
     }
 
-    @Test("operations see what those before them did; a list is a JSON Patch")
-    func inOrder() async throws {
-        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
-            let client = try await app.newSession().client
-            let answer = try await Self.commit(
-                #"""
-                {"op":"put","service":"notes","value":{"list":[1]}},
-                {"op":"patch","service":"notes","value":[{"op":"add","path":"/list/-","value":2}]},
-                {"op":"patch","service":"notes","value":{"more":true}}
-                """#, client)
-            #expect(answer.status == 200)
-            #expect(try await client.get(Paths.service("notes")).json == ["list": [1, 2], "more": true])
-        }
-    }
-
     @Test("what a service is after all writes must be valid, and what it is between two of them need not be")
     func checkedOnce() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let wrong = #"{"op":"patch","service":"profile","value":{"name":1,"email":"a@example.org"}}"#
             let right = #"{"op":"patch","service":"profile","value":{"name":"Ada"}}"#
             let other = #"{"op":"put","service":"quote","value":{"text":"t","author":"a"}}"#
@@ -134,8 +117,7 @@ struct TransactionTests {
 
     @Test("when one fails, none has happened, and the pointer has its index", arguments: failures)
     func none(_ failure: Failure) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answer = try await Self.commit(
                 #"{"op":"patch","service":"profile","value":{"name":"Eve"}},"# + failure.operation, client)
             #expect(answer.status == failure.status)
@@ -148,8 +130,7 @@ struct TransactionTests {
 
     @Test("conditions are about the state before, with the quotes of the tag or without, or *")
     func conditions() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             for tag in [#""\"0\"""#, #""2""#, #""*""#] {
                 let answer = try await Self.commit(
                     #"{"op":"patch","service":"profile","value":{"name":"\#(tag.count)"},"if_match":\#(tag)}"#, client)
@@ -172,8 +153,7 @@ struct TransactionTests {
             ("[]", ""), (#"{"operations":[],"atomic":true}"#, "/atomic"),
         ])
     func malformed(body: String, pointer: String) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answer = try await client.send("POST", Paths.transactions, json: body)
             #expect(answer.status == 400)
             #expect(answer.code == "invalid_input")
@@ -183,8 +163,7 @@ struct TransactionTests {
 
     @Test("100 operations are possible, 101 are not")
     func bounded() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { (client) async throws in
             func operations(_ count: Int) -> String {
                 (0..<count).map { #"{"op":"patch","service":"profile","value":{"name":"\#($0)"}}"# }
                     .joined(separator: ",")

@@ -64,9 +64,7 @@ struct JSONErrors: HTTPErrorRenderer {
 @Suite("The examples of docs/http-server.md")
 struct DocumentationExamples {
     private func exchange(_ text: String, with server: HTTPServer) async throws -> TestResponse {
-        let port = server.port
-        return try await blocking {
-            let connection = try RawConnection(port: port)
+        return try await server.seen { connection in
             try connection.send(text)
             return try connection.readResponse()
         }

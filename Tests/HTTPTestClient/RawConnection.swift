@@ -28,8 +28,12 @@ public final class RawConnection {
     private var unread: [UInt8] = []
     private var isOpen = true
 
-    /// - Parameter receiveBuffer: bytes that the kernel takes before they are read; nil for as many as it likes.
-    public init(port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil) throws {
+    /// - Parameters:
+    ///   - receiveBuffer: bytes that the kernel takes before they are read; nil for as many as it likes.
+    ///   - text: what is sent at once.
+    public init(
+        port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil, sending text: String? = nil
+    ) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -53,9 +57,16 @@ public final class RawConnection {
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        if let text { try send(text) }
     }
 
     deinit { close() }
+
+    /// Asks for a path, and reads the answer.
+    public func get(_ path: String = "/") throws -> TestResponse {
+        try send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+        return try readResponse()
+    }
 
     public func send(_ text: String) throws { try send(Array(text.utf8)) }
 

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import Threads
 
 /// A port of this machine at which a test plays Redis. It ends with this object.
 package final class TestListener: Sendable {
@@ -18,22 +19,13 @@ package final class TestListener: Sendable {
         descriptor = listener
         let (received, continuation) = AsyncStream.makeStream(of: String.self)
         self.received = received
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let code = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard code == 0, listen(listener, 16) == 0 else { throw Failure() }
-        Self.thread { [weak self] in
+        guard RedisTestServer.bind(listener, to: port), listen(listener, 16) == 0 else { throw Failure() }
+        DetachedThread.run("test listener") { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
                 self?.connections.withLock { $0.append(connection) }
-                Self.thread { Self.serve(connection, reply, continuation) }
+                DetachedThread.run("test listener") { Self.serve(connection, reply, continuation) }
             }
         }
     }
@@ -70,22 +62,5 @@ package final class TestListener: Sendable {
                 send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             }
         }
-    }
-
-    private final class Work: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
-    private static func thread(_ body: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                argument.map { Unmanaged<Work>.fromOpaque($0).takeRetainedValue().body() }
-                return nil
-            }, Unmanaged.passRetained(Work(body)).toOpaque())
-        precondition(code == 0, "no thread for a test")
-        pthread_detach(thread)
     }
 }

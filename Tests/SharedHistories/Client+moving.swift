@@ -45,7 +45,7 @@ extension Client {
     static func repeated(_ client: Client, _ body: (SharedServer) async throws -> Void) async throws {
         for attempt in 0... {
             do {
-                return try await body(client.fleet[attempt % SharedFleet.size])
+                return try await body(client.fleet[attempt % Fleet.size])
             } catch let error as SessionError where error.isTemporary || error == .ended {
                 // Another operation, which fails as well, may be what helps.
                 client.tally.count(isAnswered: false)

@@ -19,7 +19,7 @@ struct Client {
 
     enum Outcome { case answered, unknown }
 
-    let fleet: SharedFleet
+    let fleet: Fleet
     let subjects: [Subject]
     let tally: Tally
     let number: Int
@@ -29,7 +29,7 @@ struct Client {
     /// Where it has seen a journey that waits for a client.
     var ready: [SessionID: UInt64] = [:]
 
-    init(_ fleet: SharedFleet, _ subjects: [Subject], _ tally: Tally, number: Int = 0, seed: UInt64) {
+    init(_ fleet: Fleet, _ subjects: [Subject], _ tally: Tally, number: Int = 0, seed: UInt64) {
         self.fleet = fleet
         self.number = number
         self.subjects = subjects
@@ -43,7 +43,7 @@ struct Client {
             // A few have most of the work, so that their operations meet.
             let most = Bool.random(using: &random) ? min(4, subjects.count) : subjects.count
             let subject = subjects[Int.random(in: 0..<most, using: &random)]
-            let place = Int.random(in: 0..<SharedFleet.size, using: &random)
+            let place = Int.random(in: 0..<Fleet.size, using: &random)
             let kind = Int.random(in: 0..<200, using: &random)
             tally.begin("\(kind) of \(subject.id) at \(place)", of: number)
             let outcome = try await step(kind, subject, fleet[place])

@@ -4,21 +4,11 @@ import SeededRandomness
 import Sessions
 import Synchronization
 
-/// A server of a history: parts of one in this process, or a program.
-protocol HistoryServer: AnyObject, Sendable {
-    /// Between it and Redis.
-    var proxy: FaultProxy { get }
-
-    /// Ends it so that nothing that is on its way arrives.
-    func kill() async
-    func close() async
-}
-
 /// The servers of a history, the one Redis that they share, and what happens to both.
-final class Fleet<Server: HistoryServer>: Sendable {
+final class Fleet: Sendable {
     let redis: RedisTestServer
     let keys: KeyModel
-    private let servers: Mutex<[Server]>
+    private let servers: Mutex<[SharedServer]>
     private let faults = Mutex<[String: Int]>([:])
     private let make: Make
     private let keySessionID = Mutex<SessionID?>(nil)
@@ -29,7 +19,7 @@ final class Fleet<Server: HistoryServer>: Sendable {
         set { keySessionID.withLock { $0 = newValue } }
     }
 
-    typealias Make = @Sendable (RedisTestServer) async throws -> Server
+    typealias Make = @Sendable (RedisTestServer) async throws -> SharedServer
 
     static var size: Int { 3 }
 
@@ -38,14 +28,14 @@ final class Fleet<Server: HistoryServer>: Sendable {
         redis = try RedisTestServer(isInMemory: true)
         self.keys = keys
         self.make = make
-        var made: [Server] = []
+        var made: [SharedServer] = []
         for _ in 0..<Self.size { made.append(try await make(redis)) }
         servers = Mutex(made)
     }
 
-    subscript(place: Int) -> Server { servers.withLock { $0[place] } }
+    subscript(place: Int) -> SharedServer { servers.withLock { $0[place] } }
 
-    var all: [Server] { servers.withLock(\.self) }
+    var all: [SharedServer] { servers.withLock(\.self) }
 
     /// How often what has happened.
     var summary: String {

@@ -25,7 +25,7 @@ struct SharedHistoryTests {
         let keys = KeyModel(violations)
         // With few in memory, most reads load the session.
         let residents = Bool.random(using: &random) ? 8 : 10_000
-        let fleet = try await SharedFleet(keys) { try SharedServer($0, residents: residents) }
+        let fleet = try await Fleet(keys) { try SharedServer($0, residents: residents) }
         let tally = Tally(limit: operations)
         fleet.keySession = try await fleet[0].sessions.create().0.id
         let subjects = try await subjects(fleet, tally, violations, count: 24)
@@ -70,11 +70,11 @@ struct SharedHistoryTests {
     }
 
     private static func subjects(
-        _ fleet: SharedFleet, _ tally: Tally, _ violations: Violations, count: Int
+        _ fleet: Fleet, _ tally: Tally, _ violations: Violations, count: Int
     ) async throws -> [Client.Subject] {
         var subjects: [Client.Subject] = []
         for place in 0..<count {
-            let (session, token) = try await fleet[place % SharedFleet.size].sessions.create()
+            let (session, token) = try await fleet[place % Fleet.size].sessions.create()
             let subject = Client.Subject(
                 id: session.id, token: token, chain: ChainModel("session \(place)", violations),
                 journey: JourneyModel("journey \(place)", violations), isMoved: place % 2 == 1)
@@ -86,9 +86,9 @@ struct SharedHistoryTests {
     }
 
     /// Reads everything once more at every server, and does what is left to do.
-    private static func finish(_ fleet: SharedFleet, _ subjects: [Client.Subject], _ tally: Tally) async throws {
+    private static func finish(_ fleet: Fleet, _ subjects: [Client.Subject], _ tally: Tally) async throws {
         for subject in subjects {
-            for place in 0..<SharedFleet.size {
+            for place in 0..<Fleet.size {
                 var client = Client(fleet, [subject], tally, seed: UInt64(place))
                 while try await client.read(subject, fleet[place]) == .unknown {
                     try await Task.sleep(for: .milliseconds(5))

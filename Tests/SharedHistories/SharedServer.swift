@@ -8,7 +8,8 @@ import Sessions
 @testable import RedisStorage
 
 /// What of a server matters here, without HTTP: its sessions and its idempotency keys, on a Redis behind a proxy.
-final class SharedServer: HistoryServer {
+final class SharedServer: Sendable {
+    /// Between it and Redis.
     let proxy: FaultProxy
     let store: RedisStore
     let sessions: Sessions
@@ -55,6 +56,7 @@ final class SharedServer: HistoryServer {
 
     struct BadFlow: Error { let problems: String }
 
+    /// Ends it so that nothing that is on its way arrives.
     func kill() async {
         await proxy.set(.refusing)
         await proxy.cause(.cut)
@@ -72,6 +74,3 @@ final class SharedServer: HistoryServer {
         proxy.close()
     }
 }
-
-/// Servers in this process.
-typealias SharedFleet = Fleet<SharedServer>

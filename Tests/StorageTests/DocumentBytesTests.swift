@@ -7,16 +7,16 @@ import Testing
 @Suite("The bytes of all sessions")
 struct DocumentBytesTests {
     static let stores = [
-        SessionStoreContract.Candidate(testDescription: "memory") { (MemoryStore(mostBytes: 1_000), nil) },
+        SessionStoreContract.Candidate(testDescription: "memory") { _, _ in MemoryStore(mostBytes: 1_000) },
         SessionStoreContract.Candidate(testDescription: "sqlite") {
-            let file = try SQLiteFile()
-            return (try file.store(mostBytes: 1_000), file)
+            try $1.keep(SQLiteFile()).store(services: $0, mostBytes: 1_000)
         },
         SessionStoreContract.Candidate(testDescription: "sqlite, encrypted") {
-            let file = try SQLiteFile()
-            return (try file.store(mostBytes: 1_000, keys: try EncryptionTests.keys("k1")), file)
+            try $1.keep(SQLiteFile()).store(services: $0, mostBytes: 1_000, keys: try EncryptionTests.keys("k1"))
         },
     ]
+
+    private let kept = SessionStoreContract.Kept()
 
     /// A commit as a session makes it.
     private static func commit(_ record: SessionRecord, over former: SessionRecord) -> SessionCommit {
@@ -54,8 +54,7 @@ struct DocumentBytesTests {
 
     @Test("are bounded: what grows is refused, what shrinks or ends is not, and room is there again", arguments: stores)
     func limit(_ candidate: SessionStoreContract.Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await candidate.make(["profile", "quote"], kept)
         let (first, second) = (Samples.session(), Samples.session())
         try await store.create(first)
         try await store.create(second)
@@ -81,8 +80,7 @@ struct DocumentBytesTests {
 
     @Test("include labels, and what sessions bring from elsewhere", arguments: stores)
     func others(_ candidate: SessionStoreContract.Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await candidate.make(["profile", "quote"], kept)
         func labelled(_ size: Int) -> SessionDetails {
             SessionDetails(labels: SessionLabels(["a": String(repeating: "x", count: size)]))
         }

@@ -353,9 +353,7 @@ import Testing
         let revision = try #require(try await other.standing(of: id)).revision
         try await other.commit(commit(revision + 1, over: revision))
         // The connection does what it is told in order: what was told before the end of the subscription has come.
-        let channels = try fixture.ask("PUBSUB", "SHARDCHANNELS").list
-        if !channels.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
-        #expect(try fixture.ask("PUBSUB", "SHARDCHANNELS").list.isEmpty)
+        try await fixture.server.wait("PUBSUB", "SHARDCHANNELS") { $0.list.isEmpty }
         continuation.finish()
         await one.close()
     }
@@ -373,17 +371,12 @@ import Testing
         try await store.create(Samples.session(id))
         store.follow(id) { [id] in continuation.yield(id) }
         await next(id)
-        func wait(forChannels count: Int) async throws {
-            while try fixture.ask("PUBSUB", "SHARDCHANNELS").list.count != count {
-                try await Task.sleep(for: .milliseconds(1))
-            }
-        }
         // Both are done, and their replies are lost.
         await proxy.cause(.swallow(.toClient))
         store.unfollow(id)
-        try await wait(forChannels: 0)
+        try await server.wait("PUBSUB", "SHARDCHANNELS") { $0.list.isEmpty }
         store.follow(id) { [id] in continuation.yield(id) }
-        try await wait(forChannels: 1)
+        try await server.wait("PUBSUB", "SHARDCHANNELS") { $0.list.count == 1 }
         await proxy.cause(.cut)
         await next(id)
         // Its subscription comes after what was sent before.

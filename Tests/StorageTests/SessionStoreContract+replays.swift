@@ -40,8 +40,7 @@ extension SessionStoreContract {
 
     @Test("a response comes with a commit of its session, which knows it when it is loaded", arguments: stores)
     func replays(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let (one, two) = (Self.replay("one", "1"), Self.replay("two", "2"))
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         try await store.commit(Self.commit(id, revision: 2, adding: one))
@@ -59,8 +58,7 @@ extension SessionStoreContract {
 
     @Test("a commit that removes a response, and one that takes its id again, leave what they say", arguments: stores)
     func removedReplays(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let (one, two) = (Self.replay("one"), Self.replay("two"))
         let again = Self.replay("two", "again", endsAt: Self.replaysEnd + 50)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
@@ -75,8 +73,7 @@ extension SessionStoreContract {
 
     @Test("a commit that is refused leaves no response", arguments: stores)
     func refusedReplay(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         try await store.commit(Self.commit(Self.record(id, revision: 2), replacing: 1))
         let late = Self.replay("late")
@@ -90,8 +87,7 @@ extension SessionStoreContract {
 
     @Test("the responses of a session go with it, and with the state that an import replaces", arguments: stores)
     func replaysEnd(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let replay = Self.replay("one")
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         try await store.commit(Self.commit(id, revision: 2, adding: replay))
@@ -118,8 +114,7 @@ extension SessionStoreContract {
 
     @Test("a session is made once for a key, and keeps the response", arguments: stores)
     func createdOnce(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let other = SessionID(random: SystemRandom())
         #expect(try await create(id, "key", in: store) == nil)
         let found = try #require(try await create(other, "key", in: store))
@@ -133,8 +128,7 @@ extension SessionStoreContract {
 
     @Test("of many at once with one key, one makes a session", arguments: stores)
     func createdAtOnce(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let outcomes = try await withThrowingTaskGroup(of: (SessionID, LoneReplay?).self) { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -154,8 +148,7 @@ extension SessionStoreContract {
 
     @Test("a session that has ended since is not made a second time", arguments: stores)
     func createdAndEnded(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         #expect(try await create(id, "key", in: store) == nil)
         #expect(try await store.end(id))
         let found = try await create(SessionID(random: SystemRandom()), "key", in: store)
@@ -164,8 +157,7 @@ extension SessionStoreContract {
 
     @Test("of a key without a session the first response is kept, the oldest keys go", arguments: stores)
     func loneReplays(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         func lone(_ key: String, _ response: String) -> LoneReplay {
             LoneReplay(
                 id: Self.digest(key), fingerprint: Self.digest("request"), endsAt: Self.replaysEnd,
@@ -185,8 +177,7 @@ extension SessionStoreContract {
 
     @Test("a long response without a session counts as many keys as it has KiB", arguments: stores)
     func longLoneReplays(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         func keep(_ key: String, bytes: Int = 10) async throws {
             let lone = LoneReplay(
                 id: Self.digest(key), fingerprint: Self.digest("request"), endsAt: Self.replaysEnd,

@@ -30,8 +30,7 @@ extension SessionStoreContract {
 
     @Test("a task comes with the commit that began it, and with no commit that was refused", arguments: stores)
     func taskBegins(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await add([task()], to: store)
         var refused = Self.commit(Self.record(id, revision: 2), replacing: 1)
         refused.tasks = [.begun(task(3)), .ended(task().id)]
@@ -47,8 +46,7 @@ extension SessionStoreContract {
         "a task is handed out when its time has come, once for each lease, and no more often than it may be",
         arguments: stores)
     func taskClaims(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await add([task(), task(3, "other")], to: store)
         #expect(try await store.claimTasks(Self.claim(now: 99, end: 200)).tasks.isEmpty)
         #expect(try await store.claimTasks(Self.claim(now: 99, end: 200)).nextDue == 100)
@@ -68,8 +66,7 @@ extension SessionStoreContract {
         "tasks are handed out oldest first, at most as many as asked for, each to one of many callers",
         arguments: stores)
     func taskOrder(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let tasks = (0..<60).map { task(UInt64($0) + 2, due: 100 - Int64($0)) }
         try await add(tasks, to: store)
         let oldest = try await store.claimTasks(Self.claim("check", 3, now: 100, end: 500))
@@ -87,8 +84,7 @@ extension SessionStoreContract {
 
     @Test("a task whose time is over is not handed out, and is there to be looked at", arguments: stores)
     func taskOver(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await add([task(endsAt: 150)], to: store)
         #expect(try await store.claimTasks(Self.claim(now: 150, end: 500)).tasks.isEmpty)
         #expect(try await store.overdueTasks(now: 149, limit: 10).isEmpty)
@@ -101,8 +97,7 @@ extension SessionStoreContract {
     @Test(
         "a failed attempt, a longer lease and a removal change a task; one that is not there is nil", arguments: stores)
     func taskUpdates(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await add([task(attempts: 3)], to: store)
         #expect(try await store.updateTask(task(9).id, .remove) == nil)
         // Nobody has it.
@@ -127,8 +122,7 @@ extension SessionStoreContract {
 
     @Test("tasks go with their session, and only those, however it ends", arguments: stores)
     func tasksEnd(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let others = (0..<3).map { _ in SessionID(random: SystemRandom()) }
         for session in others + [id] { try await add([task(of: session)], to: store, of: session) }
         _ = try await store.end(others[0])
@@ -147,8 +141,7 @@ extension SessionStoreContract {
 
     @Test("tasks are listed page by page, by name and by whether somebody has them", arguments: stores)
     func taskPages(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let tasks = (2..<12).map { task($0, $0.isMultiple(of: 2) ? "check" : "other") }
         try await add(tasks, to: store)
         _ = try await store.claimTasks(Self.claim("check", 2, now: 100, end: 200))

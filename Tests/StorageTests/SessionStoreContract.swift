@@ -1,6 +1,7 @@
 import FlowTools
 import Navigation
 import RedisStorage
+import Synchronization
 import Testing
 
 @testable import Sessions
@@ -9,45 +10,51 @@ import Testing
 @Suite struct SessionStoreContract {
     struct Candidate: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// A new, empty store, and an object that it needs.
-        let make: @Sendable () async throws -> (store: any SessionStore, owner: AnyObject?)
+        /// A new, empty store of those services, whose files last as long as `kept`.
+        let make: @Sendable (_ services: [String], _ kept: Kept) async throws -> any SessionStore
+    }
+
+    /// Files that last as long as a test.
+    final class Kept: Sendable {
+        private let files = Mutex<[SQLiteFile]>([])
+
+        func keep(_ file: SQLiteFile) -> SQLiteFile {
+            files.withLock { $0.append(file) }
+            return file
+        }
     }
 
     static let stores = [
-        Candidate(testDescription: "memory") { (MemoryStore(), nil) },
-        Candidate(testDescription: "sqlite") {
-            let file = try SQLiteFile()
-            return (try file.store(services: try ServiceCatalog().services.map(\.name)), file)
-        },
+        Candidate(testDescription: "memory") { _, _ in MemoryStore() },
+        Candidate(testDescription: "sqlite") { try $1.keep(SQLiteFile()).store(services: $0) },
         Candidate(testDescription: "sqlite, encrypted") {
-            let file = try SQLiteFile()
-            let services = try ServiceCatalog().services.map(\.name)
-            return (try file.store(services: services, keys: try EncryptionTests.keys("k1")), file)
+            try $1.keep(SQLiteFile()).store(services: $0, keys: try EncryptionTests.keys("k1"))
         },
         Candidate(testDescription: "sqlite, repaired") {
-            let file = try await SQLiteFile.repaired()
-            return (try file.store(services: try ServiceCatalog().services.map(\.name)), file)
+            try $1.keep(try await SQLiteFile.repaired()).store(services: $0)
         },
-        Candidate(testDescription: "redis") {
-            (try RedisFixture().store(services: try ServiceCatalog().services.map(\.name)), nil)
-        },
-        Candidate(testDescription: "redis, as a user with the least rights") {
+        Candidate(testDescription: "redis") { services, _ in try RedisFixture().store(services: services) },
+        Candidate(testDescription: "redis, as a user with the least rights") { services, _ in
             let fixture = try RedisFixture()
             try fixture.addUser(fixture.prefix)
-            let services = try ServiceCatalog().services.map(\.name)
-            return (try fixture.store(services: services, user: fixture.prefix, password: "word"), nil)
+            return try fixture.store(services: services, user: fixture.prefix, password: "word")
         },
-        Candidate(testDescription: "redis, encrypted") {
-            let services = try ServiceCatalog().services.map(\.name)
-            return (try RedisFixture().store(services: services, keys: try EncryptionTests.keys("k1")), nil)
+        Candidate(testDescription: "redis, encrypted") { services, _ in
+            try RedisFixture().store(services: services, keys: try EncryptionTests.keys("k1"))
         },
-        Candidate(testDescription: "redis cluster") {
-            (try await RedisFixture(cluster: nil).store(services: try ServiceCatalog().services.map(\.name)), nil)
+        Candidate(testDescription: "redis cluster") { services, _ in
+            try await RedisFixture(cluster: nil).store(services: services)
         },
-        Candidate(testDescription: "redis sentinels, with a replica") {
-            (try await RedisFixture(sentinels: nil).store(services: try ServiceCatalog().services.map(\.name)), nil)
+        Candidate(testDescription: "redis sentinels, with a replica") { services, _ in
+            try await RedisFixture(sentinels: nil).store(services: services)
         },
     ]
+
+    private let kept = Kept()
+
+    func make(_ candidate: Candidate) async throws -> any SessionStore {
+        try await candidate.make(try ServiceCatalog().services.map(\.name), kept)
+    }
 
     /// Those of one process, to which a session's next commit may come before the last one is done.
     static let unshared = stores.filter { !$0.testDescription.hasPrefix("redis") }
@@ -75,8 +82,7 @@ import Testing
 
     @Test("sessions are loaded as they were created and committed", arguments: stores)
     func roundTrip(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         #expect(try await store.load(id) == nil)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         let document = ServiceDocument(
@@ -99,8 +105,7 @@ import Testing
 
     @Test("a session is created once", arguments: stores)
     func createTwice(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         await expect(.conflict) { () async throws(StoreError) in
             try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
@@ -109,8 +114,7 @@ import Testing
 
     @Test("a commit from another revision is a conflict and changes nothing", arguments: stores)
     func conflict(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         try await store.commit(Self.commit(Self.record(id, revision: 2), replacing: 1))
         await expect(.conflict) { () async throws(StoreError) in
@@ -122,8 +126,7 @@ import Testing
 
     @Test("of several commits from one revision exactly one succeeds", arguments: stores)
     func race(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         let id = id
         let done = await withTaskGroup(of: Bool.self) { group in
@@ -144,8 +147,7 @@ import Testing
 
     @Test("commits that follow pending ones are done and called back in their order", arguments: unshared)
     func chain(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         let (done, continuation) = AsyncStream.makeStream(of: (revision: UInt64, error: StoreError?).self)
         // One of them is made from a revision that never existed.
@@ -167,8 +169,7 @@ import Testing
 
     @Test("an ended session is gone, and no commit revives it", arguments: stores)
     func end(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await store.create(StoredSession(record: Self.record(id, user: "u"), lastUsedAt: 11))
         #expect(try await store.end(id))
         #expect(try await !store.end(id))
@@ -200,8 +201,7 @@ import Testing
 
     @Test("uses only move the time of the last use forward, and a commit without a use keeps it", arguments: stores)
     func touch(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         try await store.touch([SessionUse(id: id, usedAt: 20)])
         try await store.touch([SessionUse(id: id, usedAt: 15)])
@@ -211,8 +211,7 @@ import Testing
 
     @Test("a user's sessions come with the document of user, and no other that has to be read", arguments: stores)
     func documentsOfUser(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let services = try ServiceCatalog().services
         let user = try #require(services.first { $0.name == "user" }).index
         let profile = try #require(services.first { $0.name == "profile" }).index
@@ -227,8 +226,7 @@ import Testing
 
     @Test("sessions are found by their user, which may change", arguments: stores)
     func users(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let ids = (0..<5).map { _ in SessionID(random: SystemRandom()) }
         for id in ids { try await store.create(StoredSession(record: Self.record(id, user: "a"), lastUsedAt: 11)) }
         #expect(try await store.sessions(ofUser: "a").map(\.record.id) == ids.sorted())
@@ -241,8 +239,7 @@ import Testing
 
     @Test("a commit notes its own use, and never moves the last use back", arguments: stores)
     func usesOfCommits(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let id = SessionID(random: SystemRandom())
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         for (revision, usedAt, expected) in [(2, 20, 20), (3, 15, 20), (4, Int64.min, 20)] as [(UInt64, Int64, Int64)] {
@@ -255,8 +252,7 @@ import Testing
 
     @Test("pages go through all sessions in a fixed order of ids", arguments: stores)
     func pages(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         #expect(try await Self.all(store, limit: 3).pages == 1)
         // Some share the first byte of a half. The lowest and the highest possible id are among them.
         var ids = (0..<40 as Range<UInt64>).map { number in
@@ -281,8 +277,7 @@ import Testing
 
     @Test("the store counts its sessions", arguments: stores)
     func count(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         try await Self.expectCount(store, 0)
         let ids = (0..<3).map { _ in SessionID(random: SystemRandom()) }
         for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }
@@ -306,8 +301,7 @@ import Testing
 
     @Test("expired sessions are ended after the retention, in bounded steps; the others stay", arguments: stores)
     func expiry(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let minute: Int64 = 60_000
         let ids = (0..<6).map { _ in SessionID(random: SystemRandom()) }
         for (number, id) in ids.enumerated() {
@@ -344,8 +338,7 @@ import Testing
 
     @Test("a timeout that has become shorter holds for sessions that were written before", arguments: stores)
     func shorterTimeout(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let minute: Int64 = 60_000
         let ids = (0..<5).map { _ in SessionID(random: SystemRandom()) }
         for (index, id) in ids.enumerated() {
@@ -368,8 +361,7 @@ import Testing
         "a session that is imported after its end gets a revision floor, and keeps its own if that is higher",
         arguments: stores)
     func revisionFloor(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         func received(_ id: SessionID, revision: UInt64, floor: UInt64 = 0) async throws -> SessionRecord {
             let record = Self.record(id, revision: revision).raisingRevisionFloor(to: floor)
             try await store.receive(
@@ -400,8 +392,7 @@ import Testing
         "a session that is imported again after its end gives no entity tag and no journey step twice",
         arguments: stores)
     func importedAgain(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let flow = #"""
             { "id": "loop", "version": 1, "initial": "here",
               "states": { "here": {"on": {"again": {"target": "here", "nav": "replace"}}} } }
@@ -447,8 +438,7 @@ import Testing
 
     @Test("the store remembers the used versions of flows, or says that it cannot", arguments: stores)
     func usedFlows(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         guard let none = try await store.usedFlows() else { return }
         #expect(none.isEmpty)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
@@ -470,8 +460,7 @@ import Testing
         "an imported session is added, or replaces the existing one completely",
         arguments: stores)
     func receive(_ candidate: Candidate) async throws {
-        let (store, owner) = try await candidate.make()
-        defer { withExtendedLifetime(owner) {} }
+        let store = try await make(candidate)
         let id = id
         func document(_ service: UInt16, _ revision: UInt64) -> ServiceDocument {
             ServiceDocument(

@@ -87,6 +87,27 @@ package func withApplication<Result: Sendable>(
     return try await using(running, body)
 }
 
+/// The same with one setting.
+package func withApplication<Value, Result: Sendable>(
+    services: [ServiceFile] = [], flows: [String] = [], clock: (any SessionClock)? = nil, log: LogFile? = nil,
+    setting key: WritableKeyPath<Configuration, Value>, to value: Value,
+    _ body: (RunningApplication) async throws -> Result
+) async throws -> Result {
+    try await withApplication(
+        services: services, flows: flows, clock: clock, log: log, { $0[keyPath: key] = value }, body)
+}
+
+/// The same for a test of one session: `body` gets its client.
+package func withSession(
+    services: [ServiceFile] = [], adding added: SwiftServices? = nil, flows: [String] = [],
+    store: (any SessionStore)? = nil, clock: (any SessionClock)? = nil, log: LogFile? = nil,
+    _ configure: (inout Configuration) -> Void = { _ in }, _ body: (TestClient) async throws -> Void
+) async throws {
+    try await withApplication(
+        services: services, adding: added, flows: flows, store: store, clock: clock, log: log, configure
+    ) { try await body(try await $0.newSession().client) }
+}
+
 private func using<Result: Sendable>(
     _ running: RunningApplication, _ body: (RunningApplication) async throws -> Result
 ) async throws -> Result {

@@ -35,6 +35,41 @@ enum RunningProgram {
     }
 }
 
+/// A program of its own, which a test starts, asks and ends when it likes.
+package struct ServingProgram: Sendable {
+    package let process: ProgramProcess
+    package let client: TestClient
+    package let admin: TestClient
+
+    /// `serve` on free ports of this machine. Its requests are not in the log, which nobody reads before it ends.
+    package static func arguments(_ more: [String]) -> [String] {
+        ["serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--set", "log.requests=false"] + more
+    }
+
+    /// Starts it, and waits until it listens.
+    package init(_ arguments: [String], through wrapper: [String] = []) async throws {
+        process = try ProgramProcess(Self.arguments(arguments), through: wrapper)
+        let ports = try await process.ports()
+        (client, admin) = (TestClient(port: ports.publicPort), TestClient(port: ports.adminPort))
+    }
+
+    /// The token of a new session.
+    package func newToken() async throws -> String {
+        let created = try await client.send("POST", "/v1/sessions")
+        guard let token = created[member: "token"]?.string else { throw UnexpectedAnswer(response: created) }
+        return token
+    }
+
+    /// Ends it as an operator does.
+    @discardableResult
+    package func end() async throws -> ProgramProcess.Result {
+        process.send(SIGTERM)
+        let result = try await process.result()
+        #expect(result.status == 0, "\(result.complaints.suffix(4_000))")
+        return result
+    }
+}
+
 /// A program that ended instead of listening.
 package struct RefusedStart: Error, CustomStringConvertible {
     /// What it wrote on standard error.

@@ -67,9 +67,9 @@ struct SealedResponseTests {
     func forgotten() async throws {
         let place = try IdempotentPlace()
         _ = try await place.post("k")
-        place.clock.advance(24 * 3_600_000 - 1)
+        place.clock.advance(.milliseconds(24 * 3_600_000 - 1))
         #expect(try await place.post("k").isReplayed)
-        place.clock.advance(1)
+        place.clock.advance(.milliseconds(1))
         #expect(try await !place.post("k").isReplayed)
         #expect(place.done == 2)
     }

@@ -1,10 +1,10 @@
 import HTTPServer
 import HTTPTestClient
-import Sessions
 import Testing
 
 @testable import ConciergeApp
 @testable import Operations
+@testable import Sessions
 
 @Suite("Metrics")
 struct MetricsTests {
@@ -130,5 +130,17 @@ struct MetricsTests {
             text["concierge_http_requests_total", labels.merging(["status": "200"]) { $1 }]
                 == Double(6 * perThread))
         #expect(text["concierge_http_request_duration_seconds_count", labels] == Double(6 * perThread))
+    }
+}
+
+extension SessionStatistics {
+    static var none: Self { of(live: 0, created: 0, ended: 0, services: []) }
+
+    static func of(
+        live: Int, stored: Int = 0, allowed: Int = 0, created: Int, ended: Int, services: [(String, Int)]
+    ) -> Self {
+        SessionStatistics(
+            live: live, stored: stored, allowed: allowed, created: created, ended: ended, journeys: 0, watchers: 0,
+            services: services.map { .init(name: $0.0, live: $0.1) })
     }
 }

@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import HTTPTestClient
 import Support
@@ -74,73 +75,24 @@ struct EndTests {
             return ("DELETE", "/v1/users/u-1/sessions", nil, nil)
         }
     }
+}
 
-    @Test(
-        "after a kill an expired session is expired: at once after its absolute end, else after one idle timeout at most",
-        arguments: [true, false])
-    func expired(hasAbsoluteEnd: Bool) async throws {
-        try await withFolder(Server.files) { _, folder in
-            let settings =
-                ["session_idle_timeout=1s", "touch_interval=0s", "expired_retention=0s", "max_resident_bytes=2400"]
-                + (hasAbsoluteEnd ? ["session_lifetime=1s"] : [])
-            let server = try await Server(in: folder, settings: settings)
-            let port = server.port
-            let tokens = try await blocking {
-                let connection = try Connection(port: port)
-                let tokens = try (0..<24).map { _ in
-                    try #require(try connection.send("POST", "/v1/sessions")[member: "token"]?.string)
-                }
-                // To read a session uses it, so only time can tell.
-                usleep(1_050_000)
-                // The sweeper is at work by now.
-                for token in tokens {
-                    #expect(try connection.send("GET", Connection.Session.path, token: token).status == 401)
-                }
-                server.process.send(SIGKILL)
-                return tokens
-            }
-            _ = try await server.process.result()
-            let next = try await Server(in: folder, settings: settings)
-            let nextPort = next.port
-            try await blocking {
-                let connection = try Connection(port: nextPort)
-                // As far as the store knows, sessions may have been used until the kill.
-                if !hasAbsoluteEnd { usleep(1_050_000) }
-                for token in tokens {
-                    #expect(try connection.send("GET", Connection.Session.path, token: token).status == 401)
-                }
-            }
-            try await next.kill()
+/// Keeps all others from writing to a database while it exists.
+final class WriteBlock {
+    struct Failure: Error { let code: Int32 }
+
+    private var handle: OpaquePointer?
+
+    init(_ path: String) throws {
+        var code = sqlite3_open(path, &handle)
+        if code == SQLITE_OK { code = sqlite3_busy_timeout(handle, 10_000) }
+        if code == SQLITE_OK { code = sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) }
+        guard code == SQLITE_OK else {
+            sqlite3_close(handle)
+            throw Failure(code: code)
         }
     }
 
-    /// After a kill the sessions live for one timeout from the start of the next server: that has to be enough for a
-    /// busy machine to look at them.
-    @Test(
-        "a shorter timeout holds for existing sessions; after a kill uses count that the store never heard of",
-        arguments: zip([SIGTERM, SIGKILL], [1, isSanitized ? 20 : 4] as [UInt32]))
-    func shorterTimeout(signal: Int32, seconds: UInt32) async throws {
-        try await withFolder(Server.files) { _, folder in
-            let server = try await Server(in: folder, settings: ["touch_interval=1m"])
-            let port = server.port
-            let sessions = try await blocking {
-                let connection = try Connection(port: port)
-                let sessions = try (0..<3).map { _ in try connection.newSession() }
-                usleep(seconds * 1_000_000 + 50_000)
-                return sessions
-            }
-            server.process.send(signal)
-            _ = try await server.process.result()
-            let settings = ["session_idle_timeout=\(seconds)s", "touch_interval=0s"]
-            let next = try await Server(in: folder, settings: settings)
-            let nextPort = next.port
-            try await blocking {
-                let connection = try Connection(port: nextPort)
-                for session in sessions {
-                    #expect(try connection.state(token: session.token).isEnded == (signal == SIGTERM))
-                }
-            }
-            try await next.kill()
-        }
-    }
+    /// Ends the transaction, which has changed nothing.
+    deinit { sqlite3_close(handle) }
 }

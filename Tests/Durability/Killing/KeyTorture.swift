@@ -1,15 +1,16 @@
 import Glibc
 import HTTPTestClient
+import RedisTestServer
 import SeededRandomness
 import Support
 import Synchronization
 
 /// Clients send requests with idempotency keys, each until it has a response, while one server after the other is killed
-/// or ended, and started again. At last each request must have been executed once.
+/// or ended, and started again; Redis, too, if they share one. At last each request must have been executed once.
 struct KeyTorture {
     let folder: String
-    /// As the configuration has it.
-    let store: String
+    /// Nil for a file of the one server.
+    let redis: RedisTestServer?
     let servers: Int
     let seed: UInt64
 
@@ -107,6 +108,11 @@ struct KeyTorture {
                 fleet.count(in: moments)
                 if fleet.isOver.load(ordering: .sequentiallyConsistent) { break }
                 await moments.isTime.wait()
+                if let redis, Int.random(in: 0..<4, using: &generator) == 0 {
+                    redis.kill()
+                    try redis.start()
+                    continue
+                }
                 let place = Int.random(in: 0..<servers, using: &generator)
                 // Some ends are in order.
                 processes[place].send(Int.random(in: 0..<5, using: &generator) == 0 ? SIGTERM : SIGKILL)
@@ -130,6 +136,7 @@ struct KeyTorture {
     }
 
     private func start() async throws -> (ProgramProcess, (public: UInt16, admin: UInt16)) {
+        let store = redis.map { "redis://127.0.0.1:\($0.port)" } ?? "sqlite:\(folder)/sessions.db"
         let process = try ProgramProcess(
             [
                 "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "2", "--store", store,

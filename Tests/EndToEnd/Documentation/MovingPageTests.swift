@@ -13,7 +13,7 @@ struct MovingPageTests {
         #expect(commands.count > 3)
         try await withFolder([:]) { _, folder in
             let flows = [TestFlows.wizard]
-            try await withApplication(flows: flows, { $0.mainFlow = "wizard" }) { old in
+            try await withApplication(flows: flows, setting: \.mainFlow, to: "wizard") { old in
                 let clients = try await Self.furnish(old, sessions: 1_000)
                 let shown = try await Self.look(at: clients, on: old)
                 try await withApplication(
@@ -26,7 +26,7 @@ struct MovingPageTests {
                     { new in
                         try await Self.run(commands[...], in: folder, from: old, to: new)
                         #expect(try await Self.look(at: clients, on: new) == shown)
-                        try await withApplication(flows: flows, { $0.mainFlow = "wizard" }) { back in
+                        try await withApplication(flows: flows, setting: \.mainFlow, to: "wizard") { back in
                             try await Self.run(commands[..<2], in: folder, from: new, to: back)
                             #expect(try await Self.look(at: clients, on: back) == shown)
                             // They go on from where they were.

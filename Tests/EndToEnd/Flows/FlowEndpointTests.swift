@@ -59,9 +59,7 @@ struct FlowEndpointTests {
             let graph = try await client.get("/v1/flows/tour/graph")
             for mark in ["named", "▤ profile", "✎"] { #expect(graph.text.contains(mark), "\(mark)") }
         }
-        try await withApplication(flows: [flow]) {
-            $0.flowsPublic = .definitions
-        } _: { app in
+        try await withApplication(flows: [flow], setting: \.flowsPublic, to: .definitions) { app in
             let whole = try await app.client().get("/v1/flows/tour")
             #expect(whole[member: "definition"] != nil)
             let graph = try await app.client().get("/v1/flows/tour/graph")
@@ -71,8 +69,7 @@ struct FlowEndpointTests {
 
     @Test("a flow is shown with its definition and what it wants as input, in any version that is loaded")
     func show() async throws {
-        try await withApplication(flows: Self.texts) { app in
-            let client = try await app.newSession().client
+        try await withSession(flows: Self.texts) { client in
             let order = try await client.get("/v1/flows/order")
             #expect(order.status == 200)
             let definition = try JSONDocument(parsing: TestFlows.order)
@@ -127,9 +124,7 @@ struct FlowEndpointTests {
 
     @Test("with flows_public false a session's token is needed")
     func notPublic() async throws {
-        try await withApplication(flows: Self.texts) {
-            $0.flowsPublic = false
-        } _: { app in
+        try await withApplication(flows: Self.texts, setting: \.flowsPublic, to: false) { app in
             let client = try await app.newSession().client
             for path in ["/v1/flows", "/v1/flows/tour", "/v1/flows/tour/versions/1", "/v1/flows/tour/graph"] {
                 #expect(try await app.client().get(path).status == 401)

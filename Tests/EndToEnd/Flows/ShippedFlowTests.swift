@@ -19,7 +19,7 @@ struct ShippedFlowTests {
 
     @Test("they are on offer, each with a description and a drawing")
     func listed() async throws {
-        try await withShippedFlows { _, client in
+        try await withSession(services: try ShippedFiles.services(), flows: try ShippedFiles.flows()) { client in
             let items = try await client.get("/v1/flows").items
             #expect(items.compactMap { $0[string: "id"] } == Self.flows)
             for item in items { #expect(item[string: "description"]?.isEmpty == false, "\(item)") }
@@ -28,6 +28,8 @@ struct ShippedFlowTests {
                 #expect(graph.status == 200)
                 #expect(graph.text.hasPrefix("flowchart"))
             }
+            // Nobody says by himself that an order is paid.
+            #expect(try await client.patch(Paths.service("order"), #"{"payment":{"method":"card"}}"#).status == 405)
         }
     }
 

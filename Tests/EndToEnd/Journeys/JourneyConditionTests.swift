@@ -3,21 +3,13 @@ import JSONDocument
 import Support
 import Testing
 
-@Suite("Conditions on journeys, retries and many clients at once")
+@Suite("Conditions on journeys")
 struct JourneyConditionTests {
-    private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
-        try await withApplication(flows: [TestFlows.wizard]) {
-            $0.mainFlow = "wizard"
-        } _: { app in
-            try await body(try await app.newSession().client)
-        }
-    }
-
     private static func ifMatch(_ value: String) -> [(name: String, value: String)] { [("If-Match", value)] }
 
     @Test("an entity tag that is not the current one is 412 with the current one, and nothing has happened")
     func stale() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             let old = try #require(try await client.get(Paths.main)["ETag"])
             let moved = try await client.event(
                 "sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: Self.ifMatch(old))
@@ -44,7 +36,7 @@ struct JourneyConditionTests {
 
     @Test("If-None-Match: * on PUT starts main only when it is not there")
     func onlyIfMissing() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             let missing = [(name: "If-None-Match", value: "*")]
             let first = try await client.send("PUT", Paths.main, json: #"{"flow":"wizard"}"#, fields: missing)
             #expect(first.status == 201)
@@ -57,7 +49,7 @@ struct JourneyConditionTests {
 
     @Test("a journey that has not moved is 304, until what its screen shows is written")
     func notModified() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             let moved = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
             let tag = [(name: "If-None-Match", value: try #require(moved["ETag"]))]
             for method in ["GET", "HEAD"] {
@@ -79,63 +71,6 @@ struct JourneyConditionTests {
             #expect(try await client.get(Paths.main, fields: tag).status == 200)
             #expect(try await client.get(Paths.main, fields: [("If-None-Match", "\"1\"")]).status == 200)
             #expect(try await client.get(Paths.main, fields: [("If-None-Match", "2")]).status == 400)
-        }
-    }
-
-    @Test("the same Idempotency-Key gets the same answer, and the journey has moved once")
-    func replay() async throws {
-        try await Self.withWizard { client in
-            let key = [(name: "Idempotency-Key", value: "5d1c3f0e")]
-            let first = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: key)
-            let second = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: key)
-            #expect(first.status == 200)
-            #expect(first["Idempotency-Replayed"] == nil)
-            #expect(second["Idempotency-Replayed"] == "true")
-            #expect(second.text == first.text)
-            #expect(try await client.get(Paths.main).step == 2)
-            let other = try await client.event("next", on: Paths.main, fields: key)
-            #expect(other.status == 422)
-            let started = [(name: "Idempotency-Key", value: "start")]
-            let one = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#, fields: started)
-            let same = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#, fields: started)
-            #expect(one["Location"] == same["Location"])
-            #expect(try await client.get(Paths.journeys).items.count == 2)
-        }
-    }
-
-    @Test("412 is not kept under its Idempotency-Key: with the right If-Match the same request is done, once")
-    func replayOfStale() async throws {
-        try await Self.withWizard { client in
-            try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
-            let key = [(name: "Idempotency-Key", value: "5d1c3f0e")]
-            func next(_ tag: String) async throws -> TestResponse {
-                try await client.event("next", on: Paths.main, fields: key + Self.ifMatch(tag))
-            }
-            let current = try #require(try await client.get(Paths.main)["ETag"])
-            #expect(try await next("\"1\"").status == 412)
-            let again = try await next("\"1\"")
-            #expect(again.status == 412)
-            #expect(again["Idempotency-Replayed"] == nil)
-            let done = try await next(current)
-            #expect(done.status == 200)
-            #expect(done["Idempotency-Replayed"] == nil)
-            let replayed = try await next(current)
-            #expect(replayed.text == done.text)
-            #expect(replayed["Idempotency-Replayed"] == "true")
-            #expect(try await client.get(Paths.main).step == 3)
-        }
-    }
-
-    @Test("409 is kept: what was refused is not done after all when the request comes once more, late")
-    func replayOfRefused() async throws {
-        try await Self.withWizard { client in
-            let key = [(name: "Idempotency-Key", value: "5d1c3f0e")]
-            #expect(try await client.event("skip", on: Paths.main, fields: key).code == "guard_not_met")
-            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
-            let late = try await client.event("skip", on: Paths.main, fields: key)
-            #expect(late.code == "guard_not_met")
-            #expect(late["Idempotency-Replayed"] == "true")
-            #expect(try await client.get(Paths.main).screen == "start")
         }
     }
 }

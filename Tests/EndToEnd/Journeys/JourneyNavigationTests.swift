@@ -4,19 +4,11 @@ import Testing
 
 @Suite("Going to a screen")
 struct JourneyNavigationTests {
-    private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
-        try await withApplication(flows: [TestFlows.wizard]) {
-            $0.mainFlow = "wizard"
-        } _: { app in
-            try await body(try await app.newSession().client)
-        }
-    }
-
     private static let navigation = "\(Paths.main)/navigation"
 
     @Test("takes the way that a person would have taken, and names it")
     func path() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
             let there = try await client.send("POST", Self.navigation, json: #"{"to":"page2"}"#)
             #expect(there.status == 200)
@@ -33,7 +25,7 @@ struct JourneyNavigationTests {
 
     @Test("says which screen blocks and why, when there is no way: 409, and nothing has happened")
     func unreachable() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             let blocked = try await client.send("POST", Self.navigation, json: #"{"to":"page2"}"#)
             #expect(blocked.status == 409)
             #expect(blocked.code == "unreachable")
@@ -51,7 +43,7 @@ struct JourneyNavigationTests {
 
     @Test("a journey can begin in the middle, with the screens below that a person would have passed")
     func startAt() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             let body = #"{"flow":"wizard","at":"page2"}"#
             let blocked = try await client.send("POST", Paths.journeys, json: body)
             #expect(blocked.status == 409)

@@ -4,17 +4,9 @@ import Testing
 
 @Suite("Refused steps of journeys")
 struct JourneyRefusalTests {
-    private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
-        try await withApplication(flows: [TestFlows.wizard, TestFlows.order]) {
-            $0.mainFlow = "wizard"
-        } _: { app in
-            try await body(try await app.newSession().client)
-        }
-    }
-
     @Test("an event that nothing waits for: 409 with those that would be accepted")
     func notAccepted() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             let refused = try await client.event("next", on: Paths.main)
             #expect(refused.status == 409)
             #expect(refused.code == "event_not_accepted")
@@ -26,48 +18,9 @@ struct JourneyRefusalTests {
         }
     }
 
-    @Test("a guard that does not hold: the event is shown as disabled with why, and sending it is 409 with the same")
-    func guardNotMet() async throws {
-        try await Self.withWizard { client in
-            let events = try #require(try await client.get(Paths.main)[member: "events"]?.elements)
-            let skip = try #require(events.first { $0[string: "name"] == "skip" })
-            #expect(skip[member: "enabled"] == false)
-            let why = try #require(skip[member: "why"]?.elements)
-            #expect(why.map { $0[string: "pointer"] } == ["/profile/name"])
-            #expect(events.filter { $0[string: "name"] != "skip" }.allSatisfy { $0[member: "why"] == nil })
-            let refused = try await client.event("skip", on: Paths.main)
-            #expect(refused.status == 409)
-            #expect(refused.code == "guard_not_met")
-            #expect(refused[member: "errors"]?.elements == why)
-            // Once the data is there the event is too.
-            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
-            let now = try #require(try await client.get(Paths.main)[member: "events"]?.elements)
-            #expect(now.allSatisfy { $0[member: "enabled"] == true })
-            #expect(try await client.event("skip", on: Paths.main).screen == "page1")
-        }
-    }
-
-    @Test("data that the event does not take: 400 with pointers below /data, and nothing has happened")
-    func wrongData() async throws {
-        try await Self.withWizard { client in
-            for (data, pointer) in [
-                (#"{"name":1}"#, "/data/name"), ("{}", "/data/name"), (#""Ada""#, "/data"),
-                (#"{"name":"a name that is too long for it"}"#, "/data/name"),
-            ] {
-                let refused = try await client.event("sign_in", data, on: Paths.main)
-                #expect(refused.status == 400)
-                #expect(refused.code == "invalid_input")
-                #expect(refused.pointers == [pointer])
-            }
-            #expect(try await client.event("sign_in", on: Paths.main).pointers == ["/data/name"])
-            #expect(try await client.get(Paths.main).step == 1)
-            #expect(try await client.get(Paths.profile)["ETag"] == "\"0\"")
-        }
-    }
-
     @Test("input that the flow does not take: 400 with pointers below /input; a flow that is not there: 404")
     func wrongInput() async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             for (body, pointers) in [
                 (#"{"flow":"order","input":{"amount":0}}"#, ["/input/amount"]),
                 (#"{"flow":"wizard","input":{"step":2}}"#, ["/input"]),
@@ -99,7 +52,7 @@ struct JourneyRefusalTests {
             ("/main/navigation", #"{"to":"page1","from":"start"}"#, "/from"),
         ])
     func badBodies(path: String, body: String, pointer: String) async throws {
-        try await Self.withWizard { client in
+        try await withWizard { _, client in
             let refused = try await client.send("POST", Paths.journeys + path, json: body)
             #expect(refused.status == 400)
             #expect(refused.pointers == [pointer])

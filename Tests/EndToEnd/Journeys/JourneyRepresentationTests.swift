@@ -49,18 +49,6 @@ struct JourneyRepresentationTests {
         try await client.get(journey)["ETag"]
     }
 
-    @Test("a new journey is 304 although a service was written that its screen does not show")
-    func otherService() async throws {
-        try await Self.withFlows { client in
-            let journey = try await client.start("wizard")
-            let tag = try await Self.tag(client, journey)
-            try await client.patch(Paths.quote, #"{"text":"x"}"#)
-            #expect(try await Self.status(client, journey, knowing: tag) == 304)
-            try await client.patch(Paths.profile, #"{"name":"Bea"}"#)
-            #expect(try await Self.status(client, journey, knowing: tag) == 200)
-        }
-    }
-
     @Test("two journeys are 304 side by side, until what both show is written")
     func twoJourneys() async throws {
         try await Self.withFlows { client in

@@ -6,23 +6,9 @@ import Testing
 
 @Suite("Journeys")
 struct JourneyTests {
-    private static func withWizard<Result: Sendable>(
-        clock: SteeredClock = SteeredClock(), main: String? = "wizard",
-        _ configure: (inout Configuration) -> Void = { _ in },
-        _ body: (RunningApplication, TestClient) async throws -> Result
-    ) async throws -> Result {
-        let flows = [TestFlows.wizard, TestFlows.order, TestFlows.note]
-        return try await withApplication(flows: flows, clock: clock) { configuration in
-            configuration.mainFlow = main
-            configure(&configuration)
-        } _: { app in
-            try await body(app, try await app.newSession().client)
-        }
-    }
-
     @Test("POST starts a journey: 201 with its place, an ETag, and all that a client draws")
     func start() async throws {
-        try await Self.withWizard { app, client in
+        try await withWizard { app, client in
             let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
             #expect(started.status == 201)
             #expect(started["ETag"] != nil)
@@ -54,7 +40,7 @@ struct JourneyTests {
 
     @Test("the members come in the order of the contract")
     func order() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             let text = try await client.get(Paths.main).text
             let names = [
                 "id", "flow", "version", "status", "step", "screen", "events", "can_go_back", "stack", "coordinators",
@@ -70,7 +56,7 @@ struct JourneyTests {
 
     @Test("main is started by the first look when a flow is configured for it, else it is not there")
     func main() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             #expect(try await client.get(Paths.journeys).items.isEmpty, "a list starts none")
             let first = try await client.get(Paths.main)
             #expect(first.status == 200)
@@ -78,7 +64,7 @@ struct JourneyTests {
             #expect(try await client.get(Paths.main).text == first.text)
             #expect(try await client.get(Paths.journeys).items.count == 1)
         }
-        try await Self.withWizard(main: nil) { _, client in
+        try await withWizard(main: nil) { _, client in
             let missing = try await client.get(Paths.main)
             #expect(missing.status == 404)
             #expect(missing.code == "journey_not_found")
@@ -91,7 +77,7 @@ struct JourneyTests {
 
     @Test("an event moves the journey and changes services, together")
     func event() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             let moved = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
             #expect(moved.status == 200)
             #expect(moved["ETag"] == (try await client.get(Paths.main)["ETag"]))
@@ -108,7 +94,7 @@ struct JourneyTests {
 
     @Test("the end of a flow: outcome and output stay readable, and going on is 410 with how to start again")
     func finish() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
             try await client.event("next", on: Paths.main)
             let finished = try await client.event("finish", on: Paths.main)
@@ -135,7 +121,7 @@ struct JourneyTests {
 
     @Test("a flow whose input is optional starts again without one")
     func optionalInput() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             let journey = try await client.start("note", input: #"{"author":"Ada"}"#)
             try await client.event("close", on: journey)
             let gone = try await client.event("close", on: journey)
@@ -148,7 +134,7 @@ struct JourneyTests {
     @Test("a journey whose time is over is shown so, and takes no event: 410")
     func expiry() async throws {
         let clock = SteeredClock()
-        try await Self.withWizard(clock: clock) {
+        try await withWizard(clock: clock) {
             $0.sessionIdleTimeout = .seconds(7200)
         } _: { _, client in
             let journey = try await client.start("order", input: #"{"amount":3}"#)
@@ -175,24 +161,9 @@ struct JourneyTests {
         }
     }
 
-    @Test("an event that comes too late is 410 although nobody has looked in between")
-    func lateEvent() async throws {
-        let clock = SteeredClock()
-        try await Self.withWizard(clock: clock) {
-            $0.sessionIdleTimeout = .seconds(7200)
-        } _: { _, client in
-            let journey = try await client.start("order", input: #"{"amount":3}"#)
-            clock.advance(.seconds(601))
-            let gone = try await client.event("buy", on: journey)
-            #expect(gone.status == 410)
-            #expect(gone.code == "journey_expired")
-            #expect(try await client.get(journey)[member: "status"] == "expired")
-        }
-    }
-
     @Test("PUT starts over, with another flow too; the step goes on")
     func restart() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
             let again = try await client.send("PUT", Paths.main)
             #expect(again.status == 200)
@@ -211,7 +182,7 @@ struct JourneyTests {
 
     @Test("PUT without a body starts a running journey over with the input that it was given")
     func restartWithInput() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             let journey = try await client.start("order", input: #"{"amount":3}"#)
             let again = try await client.send("PUT", journey)
             #expect(again.status == 200)
@@ -225,7 +196,7 @@ struct JourneyTests {
 
     @Test("DELETE gives a journey up; then it is not there, and main begins anew with a step that was never before")
     func abandon() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             let journey = try await client.start("wizard")
             #expect(try await client.send("DELETE", journey).status == 204)
             #expect(try await client.get(journey).status == 404)
@@ -239,26 +210,9 @@ struct JourneyTests {
         }
     }
 
-    @Test("a session has no more journeys than journeys.max; one that is over makes room")
-    func limit() async throws {
-        try await Self.withWizard {
-            $0.journeys.max = 2
-        } _: { _, client in
-            let first = try await client.start("wizard")
-            _ = try await client.start("wizard")
-            let third = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
-            #expect(third.status == 409)
-            #expect(third.code == "too_many_journeys")
-            try await client.event("cancel", on: first)
-            #expect(try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#).status == 201)
-            #expect(try await client.get(first).status == 404)
-            #expect(try await client.get(Paths.journeys).items.count == 2)
-        }
-    }
-
     @Test("another session's journey is not there, whatever path one tries")
     func isolation() async throws {
-        try await Self.withWizard { app, client in
+        try await withWizard { app, client in
             let journey = try await client.start("wizard")
             let id = try #require(journey.split(separator: "/").last)
             let other = try await app.newSession()
@@ -277,7 +231,7 @@ struct JourneyTests {
 
     @Test("HEAD is there where GET is; OPTIONS and 405 say what is possible")
     func methods() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             let journey = try await client.start("wizard")
             let shown = try await client.get(journey)
             let head = try await client.send("HEAD", journey)
@@ -302,7 +256,7 @@ struct JourneyTests {
 
     @Test("Prefer: return=minimal leaves the journey out of the answer, and not its step")
     func minimal() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             let minimal = [(name: "Prefer", value: "return=minimal")]
             let moved = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: minimal)
             #expect(moved.status == 204)
@@ -316,7 +270,7 @@ struct JourneyTests {
 
     @Test("the coordinator is a service like others, which clients can only read")
     func coordinator() async throws {
-        try await Self.withWizard { _, client in
+        try await withWizard { _, client in
             try await client.get(Paths.main)
             let service = try await client.get(Paths.service("coordinator"))
             #expect(service.status == 200)
@@ -331,7 +285,7 @@ struct JourneyTests {
 
     @Test("the statistics count journeys that run, until they or their sessions end")
     func statistics() async throws {
-        try await Self.withWizard { app, client in
+        try await withWizard { app, client in
             func live() async throws -> Int? {
                 try await app.admin().get("/v1/stats")[member: "journeys"]?[member: "live"]?.int
             }
@@ -352,7 +306,7 @@ struct JourneyTests {
 
     @Test("operators see the journeys of any session, and where all of them stand")
     func admin() async throws {
-        try await Self.withWizard { app, client in
+        try await withWizard { app, client in
             try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
             let other = try await app.newSession()
             try await other.client.get(Paths.main)
@@ -367,6 +321,65 @@ struct JourneyTests {
                     ["flow": "wizard", "version": 1, "state": "start", "count": 1, "in_use": 2],
                 ])
             #expect(try await app.admin().get("/v1/sessions/ses_none/journeys").status == 404)
+        }
+    }
+
+    @Test("the params of a screen are shown, and those below it are as they were")
+    func params() async throws {
+        let shop = """
+            {"id": "shop", "version": 1, "initial": "list",
+             "on": {"look": {"target": "product", "params": {"id": {"$from": "/event/id"}}}},
+             "states": {"list": {}, "product": {"title": "A product"}}}
+            """
+        try await withSession(flows: [shop]) { client in
+            let path = try await client.start("shop")
+            #expect(try await client.get(path)[member: "screen"]?[member: "params"] == nil)
+            for id in 1...2 {
+                let shown = try await client.event("look", #"{"id":\#(id)}"#, on: path)
+                #expect(shown[member: "screen"]?[member: "params"] == ["id": JSONDocument(id)])
+            }
+            #expect(try await client.event("back", on: path)[member: "screen"]?[member: "params"] == ["id": 1])
+        }
+    }
+
+    /// With as many journeys as there may be.
+    private static func withFull(_ body: (TestClient, [String]) async throws -> Void) async throws {
+        try await withWizard {
+            $0.journeys.max = 2
+        } _: { _, client in
+            try await body(client, [try await client.start("wizard"), try await client.start("wizard")])
+        }
+    }
+
+    @Test("at journeys.max what is wrong with a request is said first: 404, 400, then 409; one that is over makes room")
+    func full() async throws {
+        try await Self.withFull { client, journeys in
+            for (body, status, code) in [
+                (#"{"flow":"ordre"}"#, 404, "flow_not_found"), (#"{"flow":"order"}"#, 400, "invalid_input"),
+                (#"{"flow":"wizard","at":"page7"}"#, 400, "invalid_input"),
+                (#"{"flow":"wizard"}"#, 409, "too_many_journeys"),
+            ] {
+                let refused = try await client.send("POST", Paths.journeys, json: body)
+                #expect(refused.status == status)
+                #expect(refused.code == code)
+            }
+            try await client.event("cancel", on: journeys[0])
+            #expect(try await client.send("POST", Paths.journeys, json: #"{"flow":"ordre"}"#).status == 404)
+            #expect(try await client.get(journeys[0]).status == 200, "what was refused has pushed nothing out")
+            #expect(try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#).status == 201)
+            #expect(try await client.get(journeys[0]).status == 404)
+        }
+    }
+
+    @Test("main always has a place", arguments: ["GET", "PUT"])
+    func mainHasPlace(method: String) async throws {
+        try await Self.withFull { client, _ in
+            let main = try await client.send(method, Paths.main)
+            #expect(main.status == (method == "GET" ? 200 : 201))
+            #expect(main.screen == "start")
+            #expect(try await client.get(Paths.journeys).items.count == 3)
+            let refused = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
+            #expect(refused.code == "too_many_journeys")
         }
     }
 }

@@ -44,7 +44,7 @@ struct JourneyVersionTests {
 
     /// Starts a server on version 1, and another one on the same store with newer flows.
     private static func with<Kept: Sendable>(
-        _ newer: [String], orphans: Configuration.OrphanedJourneys = .refuse,
+        _ newer: [String], orphans: Configuration.OrphanedJourneys = .refuse, log: LogFile? = nil,
         _ first: (TestClient) async throws -> Kept, then: (TestClient, Kept) async throws -> Void
     ) async throws {
         let store = MemoryStore()
@@ -54,7 +54,7 @@ struct JourneyVersionTests {
             let session = try await app.newSession()
             return (session.token, try await first(session.client))
         }
-        try await withApplication(services: try services(), flows: newer + [question], store: store) {
+        try await withApplication(services: try services(), flows: newer + [question], store: store, log: log) {
             $0.orphanedJourneys = orphans
         } _: { app in
             try await then(app.client().with(token: token), kept)
@@ -168,6 +168,19 @@ struct JourneyVersionTests {
             let again = try await client.send("PUT", journey, json: #"{"flow":"question"}"#)
             #expect(again.status == 200 && again.screen == "ask")
         }
+    }
+
+    @Test("a journey whose version is gone starts over, where the configuration says so")
+    func restarted() async throws {
+        let log = try LogFile()
+        try await Self.with([Self.form(2, screen: "page")], orphans: .restart, log: log) {
+            try await $0.start("form")
+        } then: { client, journey in
+            let shown = try await client.get(journey)
+            #expect(shown.screen == "page" && shown[member: "version"] == 2)
+            #expect(try #require(shown.step) > 1)
+        }
+        #expect(log.lines().contains { $0.contains("\"orphaned_journeys\"") })
     }
 
     @Test("a journey that a rule of the new version leads elsewhere is not stuck: it goes there with its next step")

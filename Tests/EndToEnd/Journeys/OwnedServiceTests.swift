@@ -81,19 +81,6 @@ struct OwnedServiceTests {
         }
     }
 
-    @Test("what is owned ends with its journey, and starting over begins with none")
-    func ended() async throws {
-        try await Self.with { _, client in
-            let journey = try await client.start("pay")
-            try await client.event("enter", #"{"amount":7}"#, on: journey)
-            let again = try await client.send("PUT", journey)
-            #expect(Self.amount(again) == .null)
-            try await client.event("enter", #"{"amount":8}"#, on: journey)
-            try await client.event("stop", on: journey)
-            #expect(try await client.get(Paths.service("transfer"))[member: "amount"] == .null)
-        }
-    }
-
     // MARK: - From outside
 
     @Test("the list says of each service its owner: the session or the coordinator's flow, resolved from the topmost")
@@ -205,8 +192,7 @@ struct OwnedServiceTests {
                "late": {"data": ["note"], "on": {"go": {"target": "input"}}}}}
             """
         let clock = SteeredClock()
-        try await withApplication(services: try Self.services(), flows: [flow], clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: try Self.services(), flows: [flow], clock: clock) { client in
             let journey = try await client.start("slow")
             let id = try #require(try await client.get(journey)[member: "id"]?.string)
             clock.advance(.seconds(31))
@@ -218,30 +204,6 @@ struct OwnedServiceTests {
                     """)
             #expect(done.status == 200, "\(done.text)")
             #expect(try await client.get(Paths.service("note")).json == ["text": "late", "mine": true])
-        }
-    }
-
-    @Test("what is owned is kept over a restart, with its entity tag")
-    func kept() async throws {
-        try await withFolder([:]) { _, folder in
-            func run<Kept: Sendable>(_ body: (RunningApplication) async throws -> Kept) async throws -> Kept {
-                try await withApplication(services: try Self.services(), flows: Self.flows) {
-                    $0.store = .sqlite("\(folder)/sessions.db")
-                } _: {
-                    try await body($0)
-                }
-            }
-            let (token, journey, tag) = try await run { app in
-                let (client, _, token) = try await app.newSession()
-                let journey = try await client.start("pay")
-                try await client.event("enter", #"{"amount":7}"#, on: journey)
-                return (token, journey, try await client.get(Paths.service("transfer", ofJourney: journey))["ETag"])
-            }
-            try await run { app in
-                let client = app.client().with(token: token)
-                let kept = try await client.get(Paths.service("transfer", ofJourney: journey))
-                #expect(kept[member: "amount"] == 7 && kept["ETag"] == tag)
-            }
         }
     }
 

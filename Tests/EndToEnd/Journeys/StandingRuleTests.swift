@@ -17,20 +17,6 @@ struct StandingRuleTests {
            "booked": {"type": "final"}}}
         """
 
-    private static func withBooking(
-        _ body: (RunningApplication, TestClient, String) async throws -> Void
-    ) async throws {
-        try await withApplication(flows: [booking]) { app in
-            let (client, session, _) = try await app.newSession()
-            try await Self.write(authenticated: true, session, app)
-            try await client.patch(Paths.profile, #"{"name":"4929 1842 3319 6688"}"#)
-            let path = try await client.start("booking")
-            #expect(try await client.event("book", on: path).screen == "confirm")
-            try await body(app, client, session)
-            #expect(try await client.get(path).status == 200)
-        }
-    }
-
     /// A back end says whether the user is signed in, without ending anything that belongs to them.
     private static func write(authenticated: Bool, _ session: String, _ app: RunningApplication) async throws {
         let written = try await app.admin().send(
@@ -38,44 +24,53 @@ struct StandingRuleTests {
         #expect(written.status == 200)
     }
 
-    private static func signOut(_ session: String, _ app: RunningApplication) async throws {
-        try await write(authenticated: false, session, app)
+    /// How a client asks; `code` is that of the refusal when it may not see the booking any more.
+    enum Look: CaseIterable {
+        case get, list, link, event, eventOnWhatWasSeen
+
+        func send(_ client: TestClient, _ path: String, knowing seen: TestResponse) async throws -> TestResponse {
+            switch self {
+            case .get: try await client.get(path, fields: [("If-None-Match", seen["ETag"] ?? "")])
+            case .list: try await client.get(Paths.journeys)
+            case .link: try await client.send("POST", "\(path)/navigation", json: #"{"to":"confirm"}"#)
+            case .event: try await client.event("confirm", on: path)
+            case .eventOnWhatWasSeen: try await client.event("confirm", on: path, fields: ifMatch(seen))
+            }
+        }
+
+        var code: String? {
+            switch self {
+            case .get, .list: nil
+            case .link: "unreachable"
+            case .event: "event_not_accepted"
+            case .eventOnWhatWasSeen: "precondition_failed"
+            }
+        }
     }
 
-    private static func journey(_ client: TestClient) async throws -> String {
-        let items = try await client.get(Paths.journeys).items
-        return "\(Paths.journeys)/\(try #require(items.first?[string: "id"]))"
-    }
-
-    @Test("signed out, GET does not show the booking any more, and the stack is uncovered down to what may be seen")
-    func look() async throws {
-        try await Self.withBooking { app, client, session in
-            let path = try await Self.journey(client)
-            let before = try await client.get(path)
+    @Test(
+        "signed out, no request shows the booking or confirms it, and the stack is uncovered down to what may be seen",
+        arguments: Look.allCases)
+    func signedOut(look: Look) async throws {
+        try await withApplication(flows: [Self.booking]) { app in
+            let (client, session, _) = try await app.newSession()
+            try await Self.write(authenticated: true, session, app)
+            try await client.patch(Paths.profile, #"{"name":"4929 1842 3319 6688"}"#)
+            let path = try await client.start("booking")
+            let before = try await client.event("book", on: path)
             #expect(before.text.contains("4929 1842"))
-            try await Self.signOut(session, app)
-            let after = try await client.get(path, fields: [("If-None-Match", before["ETag"] ?? "")])
-            #expect(after.status == 200 && after.stack == ["search"])
-            #expect(!after.text.contains("4929 1842"))
-            #expect(try #require(after.step) == (before.step ?? 0) + 1, "the look has committed it")
+            try await Self.write(authenticated: false, session, app)
+            let answer = try await look.send(client, path, knowing: before)
+            #expect(answer.code == look.code && !answer.text.contains("4929 1842"), "\(answer.text)")
+            let after = try await client.get(path)
+            #expect(after.stack == ["search"])
+            #expect(try #require(after.step) == (before.step ?? 0) + 1, "the first look has committed it")
             #expect(try await client.get(path).text == after.text, "and only once")
         }
     }
 
-    @Test("signed out, confirm is refused, and nothing shows the booking", arguments: [true, false])
-    func event(conditional: Bool) async throws {
-        try await Self.withBooking { app, client, session in
-            let path = try await Self.journey(client)
-            let before = try await client.get(path)
-            try await Self.signOut(session, app)
-            let refused = try await client.event("confirm", on: path, fields: conditional ? ifMatch(before) : [])
-            #expect(refused.code == (conditional ? "precondition_failed" : "event_not_accepted"), "\(refused.text)")
-            #expect(try await client.get(path).stack == ["search"])
-        }
-    }
-
     @Test("after a sign-out, nobody is shown the booking, and nobody can confirm it")
-    func signedOut() async throws {
+    func userRemoved() async throws {
         try await withApplication(flows: [Self.booking]) { app in
             let (_, session, _) = try await app.newSession()
             let client = app.client().with(token: try await app.signIn("ada", to: session))
@@ -113,7 +108,7 @@ struct StandingRuleTests {
                 try await client.event("buy", on: journey)
                 let card = "\(journey)/services/card"
                 #expect(try await client.patch(card, #"{"number":"4929"}"#).status == 200)
-                try await Self.signOut(session, app)
+                try await Self.write(authenticated: false, session, app)
                 if isWrite {
                     let id = journey.split(separator: "/").last ?? ""
                     let written = try await client.send(
@@ -125,26 +120,6 @@ struct StandingRuleTests {
                 }
                 #expect(try await client.get(journey).stack == ["open"])
             }
-        }
-    }
-
-    @Test("a list of journeys shows none where it may not be")
-    func list() async throws {
-        try await Self.withBooking { app, client, session in
-            try await Self.signOut(session, app)
-            let list = try await client.get(Paths.journeys)
-            #expect(list.status == 200 && !list.text.contains("4929 1842"))
-            #expect(list.items.first?[member: "screen"]?[string: "id"] == "search")
-        }
-    }
-
-    @Test("a link does not lead to a screen that may not be seen any more")
-    func link() async throws {
-        try await Self.withBooking { app, client, session in
-            let path = try await Self.journey(client)
-            try await Self.signOut(session, app)
-            let refused = try await client.send("POST", "\(path)/navigation", json: #"{"to":"confirm"}"#)
-            #expect(refused.code == "unreachable" && !refused.text.contains("4929 1842"))
         }
     }
 }

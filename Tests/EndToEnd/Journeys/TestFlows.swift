@@ -1,5 +1,6 @@
 import HTTPTestClient
 import JSONDocument
+import Sessions
 import Support
 import Testing
 
@@ -42,6 +43,20 @@ enum TestFlows {
         """
 }
 
+/// An application with the three flows, whose `main` is the wizard, and a new session.
+func withWizard(
+    main: String? = "wizard", clock: (any SessionClock)? = nil, _ configure: (inout Configuration) -> Void = { _ in },
+    _ body: (RunningApplication, TestClient) async throws -> Void
+) async throws {
+    let flows = [TestFlows.wizard, TestFlows.order, TestFlows.note]
+    try await withApplication(flows: flows, clock: clock) { configuration in
+        configuration.mainFlow = main
+        configure(&configuration)
+    } _: { app in
+        try await body(app, try await app.newSession().client)
+    }
+}
+
 extension TestClient {
     /// Starts a journey.
     /// - Returns: its path.
@@ -70,4 +85,9 @@ extension TestResponse {
     var stack: [String] { (self[member: "stack"]?.elements ?? []).compactMap { $0[string: "screen"] } }
 
     var step: Int? { self[member: "step"]?.int }
+
+    /// What the screen shows of a service.
+    func shown(_ service: String) -> JSONDocument? { self[member: "screen"]?[member: "data"]?[member: service] }
 }
+
+func ifMatch(_ answer: TestResponse) -> [(name: String, value: String)] { [("If-Match", answer["ETag"] ?? "")] }

@@ -102,9 +102,7 @@ struct MovingCommandTests {
     @Test("what is no export, or reaches no server, is said to be so")
     func refused() async throws {
         try await withFolder(["other.json": "{}\n", "key": "0123456789abcdef0123456789abcdef"]) { _, folder in
-            try await withApplication {
-                $0.admin.key = Secret("0123456789abcdef0123456789abcdef")
-            } _: { app in
+            try await withApplication(setting: \.admin.key, to: Secret("0123456789abcdef0123456789abcdef")) { app in
                 let other = try await Self.run(["import", "\(folder)/other.json"], on: app)
                 #expect(other.status == 1 && other.complaints.contains("is no export"))
                 let file = "\(folder)/new"

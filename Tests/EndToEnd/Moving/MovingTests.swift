@@ -69,9 +69,7 @@ struct MovingTests {
 
     @Test("of another type is refused, and without the admin's key everything is")
     func notAllowed() async throws {
-        try await withApplication {
-            $0.admin.key = Secret("0123456789abcdef0123456789abcdef")
-        } _: { app in
+        try await withApplication(setting: \.admin.key, to: Secret("0123456789abcdef0123456789abcdef")) { app in
             for path in ["/v1/exports", "/v1/imports"] {
                 let withoutKey = try await app.admin().send("POST", path, json: "{}", fields: Self.lines)
                 #expect(withoutKey.status == 401)
@@ -113,19 +111,6 @@ struct MovingTests {
         }
     }
 
-    @Test("so is one for which there are too many sessions")
-    func tooMany() async throws {
-        let text = try await Self.export(sessions: 300)
-        try await withApplication {
-            $0.maxSessions = 140
-        } _: { app in
-            let stopped = try await app.admin().send("POST", "/v1/imports", json: text, fields: Self.lines)
-            #expect(stopped.status == 503 && stopped.code == "too_many_sessions")
-            let report = try stopped.json[member: "report"]
-            #expect(report?[member: "read"]?.int == 140 && report?[member: "imported"]?.int == 140)
-        }
-    }
-
     @Test("an export that the store cannot give is 503, and one that it stops giving breaks off")
     func unavailable() async throws {
         let store = SteeredStore()
@@ -145,17 +130,13 @@ struct MovingTests {
     @Test("the versions of flows that came with journeys are missed when they are not there at the next start")
     func versions() async throws {
         let flows = [TestFlows.wizard]
-        let text = try await withApplication(flows: flows) {
-            $0.mainFlow = "wizard"
-        } _: { app in
+        let text = try await withApplication(flows: flows, setting: \.mainFlow, to: "wizard") { app in
             let (client, _, _) = try await app.newSession()
             #expect(try await client.get(Paths.main).screen == "start")
             return try await app.admin().send("POST", "/v1/exports").text
         }
         try await withFolder([:]) { _, folder in
-            try await withApplication(flows: flows) {
-                $0.store = .sqlite("\(folder)/sessions.db")
-            } _: { app in
+            try await withApplication(flows: flows, setting: \.store, to: .sqlite("\(folder)/sessions.db")) { app in
                 let answer = try await app.admin().send("POST", "/v1/imports", json: text, fields: Self.lines)
                 #expect(answer[member: "imported"] == 1)
             }
@@ -163,6 +144,53 @@ struct MovingTests {
                 try await withApplication({ $0.store = .sqlite("\(folder)/sessions.db") }, { _ in })
             }
             #expect(refused?.isForFlow == true)
+        }
+    }
+}
+
+@Suite("Imports with an Idempotency-Key")
+struct ImportKeyTests {
+    private static func fields(_ key: String) -> [(name: String, value: String)] {
+        [("Content-Type", "application/x-ndjson"), ("Idempotency-Key", key)]
+    }
+
+    /// An export of 200 sessions.
+    private static func export() async throws -> String {
+        try await withApplication { app in
+            for _ in 0..<200 { _ = try await app.newSession() }
+            return try await app.admin().send("POST", "/v1/exports").text
+        }
+    }
+
+    @Test("one that is sent again gets the first one's report, marked, and is not done again")
+    func again() async throws {
+        let text = try await Self.export()
+        try await withApplication { app in
+            let path = "/v1/imports?on_conflict=replace"
+            let first = try await app.admin().send("POST", path, json: text, fields: Self.fields("k"))
+            #expect(first.status == 200 && first[member: "imported"] == 200 && first[member: "complete"] == true)
+            #expect(first["Idempotency-Replayed"] == nil)
+            let again = try await app.admin().send("POST", path, json: text, fields: Self.fields("\"k\""))
+            #expect(again["Idempotency-Replayed"] == "true")
+            #expect(again.body == first.body && again["Request-Id"] != first["Request-Id"])
+            let other = try await app.admin().send("POST", path, json: text, fields: Self.fields("l"))
+            #expect(other[member: "replaced"] == 200)
+        }
+    }
+
+    @Test("another body, or another question, is no copy of it")
+    func other() async throws {
+        let text = try await Self.export()
+        try await withApplication { app in
+            let path = "/v1/imports"
+            _ = try await app.admin().send("POST", path, json: text, fields: Self.fields("k"))
+            let half = String(text.prefix(text.utf8.count / 2))
+            for (path, body) in [(path, half), (path, text + "\n"), (path + "?dry_run=true", text), (path, "")] {
+                let answer = try await app.admin().send("POST", path, json: body, fields: Self.fields("k"))
+                #expect(answer.status == 422 && answer.code == "idempotency_key_reused", "\(answer.text)")
+            }
+            let again = try await app.admin().send("POST", path, json: text, fields: Self.fields("k"))
+            #expect(again["Idempotency-Replayed"] == "true" && again[member: "imported"] == 200)
         }
     }
 }

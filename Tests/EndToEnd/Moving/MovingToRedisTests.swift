@@ -8,34 +8,6 @@ import Testing
 /// With programs as an operator runs them.
 @Suite("Moving from SQLite to Redis and back")
 struct MovingToRedisTests {
-    private struct Server {
-        let process: ProgramProcess
-        let client: TestClient
-        let admin: TestClient
-
-        init(store: String, flows: String) async throws {
-            process = try ProgramProcess([
-                "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store", store, "--flows", flows,
-                "--services", "config/services", "--set", "log.requests=false",
-            ])
-            let ports = try await process.ports()
-            (client, admin) = (TestClient(port: ports.publicPort), TestClient(port: ports.adminPort))
-        }
-
-        func end() async throws {
-            process.send(SIGTERM)
-            #expect(try await process.result().status == 0)
-        }
-
-        /// Imports all of another server's sessions.
-        func take(from other: Server, sessions: Int) async throws {
-            let export = try await other.admin.send("POST", "/v1/exports")
-            let report = try await admin.send(
-                "POST", "/v1/imports", json: export.text, fields: [("Content-Type", "application/x-ndjson")])
-            #expect(report[member: "complete"] == true && report[member: "imported"]?.int == sessions, "\(report.text)")
-        }
-    }
-
     /// A session, and every entity tag that its services and its journey have had.
     private struct Client {
         let token: String
@@ -45,7 +17,7 @@ struct MovingToRedisTests {
         static let paths = [Paths.profile, Paths.service("temporary-profile"), Paths.user]
 
         /// What a client sees.
-        func look(at server: Server) async throws -> [String] {
+        func look(at server: ServingProgram) async throws -> [String] {
             let client = server.client.with(token: token)
             var seen: [String] = []
             for path in Self.paths + [journey] {
@@ -60,7 +32,7 @@ struct MovingToRedisTests {
         }
 
         /// Changes all that can be changed. No entity tag may come back.
-        mutating func write(_ number: Int, at server: Server) async throws {
+        mutating func write(_ number: Int, at server: ServingProgram) async throws {
             let client = server.client.with(token: token)
             for path in [Paths.profile, Paths.service("temporary-profile")] {
                 let answer = try await client.patch(path, #"{"attributes":{"n":\#(number)}}"#)
@@ -92,7 +64,7 @@ struct MovingToRedisTests {
     func thereAndBack() async throws {
         try await withFolder(Self.flows) { _, folder in
             let redis = try RedisTestServer()
-            let old = try await Server(store: "sqlite:\(folder)/old.db", flows: folder)
+            let old = try await Self.start("sqlite:\(folder)/old.db", flows: folder)
             var clients: [Client] = []
             for number in 0..<20 {
                 clients.append(try await Self.newClient(number, at: old))
@@ -103,17 +75,17 @@ struct MovingToRedisTests {
             let login = try await waiting.start("login")
             try await waiting.event("submit", TaskFlows.submit, on: login)
 
-            let shared = try await Server(store: "redis://127.0.0.1:\(redis.port)", flows: folder)
+            let shared = try await Self.start("redis://127.0.0.1:\(redis.port)", flows: folder)
             try await shared.take(from: old, sessions: clients.count)
             try await Self.compare(clients, old, shared)
             // Another server with that Redis has the same.
-            let second = try await Server(store: "redis://127.0.0.1:\(redis.port)", flows: folder)
+            let second = try await Self.start("redis://127.0.0.1:\(redis.port)", flows: folder)
             try await Self.compare(clients, shared, second)
             for place in clients.indices {
                 try await clients[place].write(100, at: place % 2 == 0 ? shared : second)
                 try await clients[place].write(200, at: shared)
             }
-            let back = try await Server(store: "sqlite:\(folder)/back.db", flows: folder)
+            let back = try await Self.start("sqlite:\(folder)/back.db", flows: folder)
             try await back.take(from: second, sessions: clients.count)
             try await Self.compare(clients, second, back)
             for place in clients.indices { try await clients[place].write(300, at: back) }
@@ -134,14 +106,18 @@ struct MovingToRedisTests {
         }
     }
 
-    private static func compare(_ clients: [Client], _ one: Server, _ other: Server) async throws {
+    private static func start(_ store: String, flows: String) async throws -> ServingProgram {
+        try await ServingProgram(["--store", store, "--flows", flows, "--services", "config/services"])
+    }
+
+    private static func compare(_ clients: [Client], _ one: ServingProgram, _ other: ServingProgram) async throws {
         for client in clients {
             let there = try await client.look(at: other)
             #expect(try await client.look(at: one) == there)
         }
     }
 
-    private static func newClient(_ number: Int, at server: Server) async throws -> Client {
+    private static func newClient(_ number: Int, at server: ServingProgram) async throws -> Client {
         let created = try await server.client.send("POST", Paths.sessions)
         var token = try #require(created[member: "token"]?.string)
         if number % 2 == 0 {
@@ -153,5 +129,15 @@ struct MovingToRedisTests {
         let client = server.client.with(token: token)
         try await client.patch(Paths.current, #"{"labels":{"n":"\#(number)"}}"#)
         return Client(token: token, journey: try await client.start("walk"))
+    }
+}
+
+extension ServingProgram {
+    /// Imports all of another server's sessions.
+    fileprivate func take(from other: ServingProgram, sessions: Int) async throws {
+        let export = try await other.admin.send("POST", "/v1/exports")
+        let report = try await admin.send(
+            "POST", "/v1/imports", json: export.text, fields: [("Content-Type", "application/x-ndjson")])
+        #expect(report[member: "complete"] == true && report[member: "imported"]?.int == sessions, "\(report.text)")
     }
 }

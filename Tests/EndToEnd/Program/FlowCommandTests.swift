@@ -31,47 +31,13 @@ struct FlowCommandTests {
         }
     }
 
-    @Test("simulate plays a script, paths prints scripts that simulate plays to their ends")
-    func simulate() async throws {
-        let script = #"{"event": "sign_in", "data": {"name": "Ada"}}"#
-        try await withFolder(Self.files.merging(["s.json": script]) { $1 }) { _, folder in
-            let flows = ["--flows", "\(folder)/flows"]
-            let run = try await ProgramProcess.run(["simulate", "wizard", "--script", "\(folder)/s.json"] + flows)
-            #expect(run.status == 0)
-            #expect(run.output.contains("stack   wizard/start, wizard/page1"))
-            let refused = try await ProgramProcess.run(
-                ["simulate", "order", "--script", "\(folder)/s.json", "--input", #"{"amount":0}"#] + flows)
-            #expect(refused.status == 1)
-            #expect(refused.output.contains("/input/amount"))
-            let curl = try await ProgramProcess.run(["paths", "wizard", "--curl"] + flows)
-            #expect(curl.status == 0)
-            #expect(curl.output.contains("curl -sf -X POST \"$BASE/v1/sessions/current/journeys/"))
-            // The second is one that wants input.
-            for flow in ["wizard", "order"] {
-                let paths = try await ProgramProcess.run(["paths", flow] + flows)
-                #expect(paths.status == 0)
-                let coverage = try JSONDocument(parsing: paths.output)
-                #expect(coverage[member: "uncovered"] == [])
-                for script in try #require(coverage[member: "scripts"]?.elements) {
-                    try await withFolder(["script.json": script.description]) { _, scripts in
-                        let played = try await ProgramProcess.run(
-                            ["simulate", flow, "--script", "\(scripts)/script.json"] + flows)
-                        #expect(played.status == 0, "\(played.output)")
-                    }
-                }
-            }
-        }
-    }
-
     @Test("check --against says what other flows would do to the journeys of a running server")
     func against() async throws {
         let key = "0123456789abcdef"
         let flows = [Self.flow(version: 1, screen: "a")]
         let one = ["flows/t.json": Self.flow(version: 1, screen: "a"), "key": key]
         let two = ["flows/t.json": Self.flow(version: 2, screen: "b"), "key": key]
-        try await withApplication(flows: flows) {
-            $0.admin.key = .init(key)
-        } _: { app in
+        try await withApplication(flows: flows, setting: \.admin.key, to: .init(key)) { app in
             let client = try await app.newSession().client
             #expect(try await client.send("PUT", Paths.main, json: #"{"flow":"tour"}"#).status == 201)
             let url = "http://127.0.0.1:\(app.adminPort)"

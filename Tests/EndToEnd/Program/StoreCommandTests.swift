@@ -20,9 +20,7 @@ struct StoreCommandTests {
     ) async throws {
         try await withFolder([:]) { _, folder in
             let path = "\(folder)/sessions.db"
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 try await body(app, path, ["--store", "sqlite:\(path)", "--admin-port", "\(app.adminPort)"])
             }
         }
@@ -97,9 +95,7 @@ struct StoreCommandTests {
             }
             let check = try await ProgramProcess.run(["store", "check", "--store", "sqlite:\(copy)"])
             #expect(check.status == 0, "\(check.complaints)")
-            try await withApplication {
-                $0.store = .sqlite(copy)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(copy)) { app in
                 let profile = try await app.client().with(token: token).get(Paths.profile)
                 #expect(profile[member: "name"] == "Ada")
             }
@@ -111,9 +107,7 @@ struct StoreCommandTests {
         try await withFolder([:]) { _, folder in
             let (path, repaired) = ("\(folder)/sessions.db", "\(folder)/repaired.db")
             var tokens: [String] = []
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 for _ in 0..<20 {
                     let (client, _, token) = try await app.newSession()
                     try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
@@ -132,9 +126,7 @@ struct StoreCommandTests {
             #expect(run.output.hasSuffix("; nothing is missing\n"))
             let check = try await ProgramProcess.run(["store", "check", "--store", "sqlite:\(repaired)"])
             #expect(check.status == 0, "\(check.complaints)")
-            try await withApplication {
-                $0.store = .sqlite(repaired)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(repaired)) { app in
                 for token in tokens {
                     let profile = try await app.client().with(token: token).get(Paths.profile)
                     #expect(profile[member: "name"] == "Ada")
@@ -176,9 +168,7 @@ struct StoreCommandTests {
         try await Self.withServer { _, _, flags in
             try await withFolder([:]) { _, folder in
                 let path = "\(folder)/other.db"
-                try await withApplication {
-                    $0.store = hasFile ? .sqlite(path) : .memory
-                } _: { other in
+                try await withApplication(setting: \.store, to: hasFile ? .sqlite(path) : .memory) { other in
                     let named = Array(flags.prefix(2)) + ["--admin-port", "\(other.adminPort)"]
                     let run = try await ProgramProcess.run(["store", "vacuum"] + named)
                     #expect(run.status == 1 && run.output == "")
@@ -271,9 +261,7 @@ struct StoreCommandTests {
                 #expect(run.status == 1)
                 #expect(run.complaints == "concierge: \(StoreOpeningError.missing(path))\n")
             }
-            try await withApplication {
-                $0.store = .sqlite(path)
-            } _: { app in
+            try await withApplication(setting: \.store, to: .sqlite(path)) { app in
                 let client = try await app.newSession().client
                 try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
                 #expect(try await client.send("DELETE", Paths.current).status == 204)

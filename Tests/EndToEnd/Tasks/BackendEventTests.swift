@@ -7,8 +7,7 @@ import Testing
 struct BackendEventTests {
     @Test("clients are not offered them, and sending one is 409 event_not_accepted")
     func clients() async throws {
-        try await withApplication(flows: [TaskFlows.login]) { app in
-            let client = try await app.newSession().client
+        try await withSession(flows: [TaskFlows.login]) { client in
             let journey = try await client.start("login")
             let names = try await client.get(journey)[member: "events"]?.elements?.compactMap { $0[string: "name"] }
             #expect(names == ["ask", "submit", "cancel"])

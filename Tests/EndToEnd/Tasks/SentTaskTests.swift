@@ -108,13 +108,11 @@ struct SentTaskTests {
             try await client.event("submit", TaskFlows.submit, on: journey)
             let admin = app.admin()
             var listed: [JSONDocument] = []
-            for _ in 0..<2_000 {
+            // The lease ends with the 202: the server has read it soon after the receiver has sent it.
+            while listed.first?[member: "lease_expires_at"] != .null {
                 listed = try await admin.get("/v1/tasks?status=claimed").items
-                if listed.first?[member: "lease_expires_at"] == .null { break }
-                try await Task.sleep(for: .milliseconds(5))
             }
             let task = try #require(listed.first)
-            #expect(task[member: "lease_expires_at"] == .null)
             #expect(try await admin.post("result", of: task, #"{"outcome":"ok","output":{"name":"x"}}"#).status == 204)
             #expect(try await client.get(journey).screen == "home" && receiver.messages.count == 1)
         }
@@ -171,12 +169,11 @@ struct SentTaskTests {
     @Test("a back end that cannot be reached is a failed attempt, and the flow learns no more than that")
     func unreachable() async throws {
         let flow = TaskFlows.login.replacing(#""after": "2s""#, with: #""after": "1ms""#)
-        try await withApplication(flows: [flow]) { configuration in
+        try await withSession(flows: [flow]) { configuration in
             // Nothing listens on port 1.
             configuration.tasks["check-password"].url = "http://127.0.0.1:1/secret-path"
             configuration.tasks["check-password"].secret = WebhookSecret(WebhookReceiver.secret)
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             let journey = try await client.start("login")
             try await client.event("submit", TaskFlows.submit, on: journey)
             let sorry = try await Self.awaiting("sorry", journey, client)

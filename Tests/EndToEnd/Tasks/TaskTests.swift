@@ -274,15 +274,12 @@ struct TaskTests {
             let task = try #require(try await admin.claim("check-password", lease: "4s").first)
             let waiting = Task { try await admin.claim("check-password", lease: "3s", wait: "20s") }
             _ = try await admin.post("failure", of: task, #"{"reason":"x"}"#)
-            let pace = Task {
-                while !Task.isCancelled {
-                    clock.advance(.milliseconds(100))
-                    try? await Task.sleep(for: .milliseconds(1))
-                }
+            try await clock.running {
+                let second = try await waiting.value
+                #expect(second.first?[member: "attempt"] == 2)
+                let third = try await admin.claim("check-password", lease: "30s", wait: "20s")
+                #expect(third.first?[member: "attempt"] == 3)
             }
-            #expect(try await waiting.value.first?[member: "attempt"] == 2)
-            #expect(try await admin.claim("check-password", lease: "30s", wait: "20s").first?[member: "attempt"] == 3)
-            pace.cancel()
         }
     }
 
@@ -291,15 +288,8 @@ struct TaskTests {
         let clock = SteeredClock()
         var waiting: Task<[JSONDocument], any Error>?
         try await Self.withLogin(clock: clock) { app, client, admin, journey in
-            let vain = Task { try await admin.claim("nothing", wait: "5s") }
-            let pace = Task {
-                while !Task.isCancelled {
-                    clock.advance(.milliseconds(500))
-                    try? await Task.sleep(for: .milliseconds(1))
-                }
-            }
-            #expect(try await vain.value.isEmpty)
-            pace.cancel()
+            let vain = try await clock.running { try await admin.claim("nothing", wait: "5s") }
+            #expect(vain.isEmpty)
             waiting = Task { try await admin.claim("nothing", wait: "20s") }
             // The wait has begun when a later request on the same worker is answered.
             for _ in 0..<20 { _ = try await admin.get("/v1/stats") }

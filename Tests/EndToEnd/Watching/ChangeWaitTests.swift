@@ -39,11 +39,10 @@ struct ChangeWaitTests {
     @Test("or the time is over: 304. More than a minute counts as a minute")
     func timeout() async throws {
         let clock = SteeredClock()
-        try await withApplication(clock: clock) { configuration in
+        try await withSession(clock: clock) { configuration in
             configuration.sessionIdleTimeout = .seconds(86_400)
             configuration.sessionLifetime = .seconds(86_400)
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             for (wait, applied) in [("wait=30", "30"), (#"return=minimal, Wait="7""#, "7"), ("wait=1000;x=y", "60")] {
                 let begin = clock.now()
                 let answer = try await clock.running {
@@ -60,8 +59,7 @@ struct ChangeWaitTests {
         "the preference alone, or one that is no number, changes nothing",
         arguments: ["wait", "wait=x", "wait=-1", "waits=3", "respond-async"])
     func notApplied(preference: String) async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             let answer = try await client.get(Paths.profile, fields: Self.fields("\"0\"", wait: preference))
             #expect(answer.status == 304 && answer["Preference-Applied"] == nil)
             let other = try await client.get(Paths.profile, fields: [("Prefer", "wait=30")])
@@ -105,8 +103,7 @@ struct ChangeWaitTests {
     func lifetime() async throws {
         let clock = SteeredClock()
         let services = [try ServiceFile(name: "cart", lifetime: .seconds(20))]
-        try await withApplication(services: services, clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(services: services, clock: clock) { client in
             let written = try await client.send("PUT", Paths.service("cart"), json: #"{"items":[1]}"#)
             let over = try await clock.running {
                 try await client.get(Paths.service("cart"), fields: Self.fields(written["ETag"]))
@@ -130,8 +127,7 @@ struct ChangeWaitTests {
                "two": {"on": {"again": {"target": "one"}}}}}
             """
         let clock = SteeredClock()
-        try await withApplication(flows: [flow], clock: clock) { app in
-            let client = try await app.newSession().client
+        try await withSession(flows: [flow], clock: clock) { client in
             let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"short"}"#)
             let journey = Paths.journey(started[member: "id"]?.string ?? "")
             let known = [("If-None-Match", started["ETag"] ?? "")]

@@ -170,11 +170,10 @@ struct EventStreamTests {
     @Test("has a comment every 15 seconds in which nothing else happens, and says that the session lives longer")
     func heartbeat() async throws {
         let clock = SteeredClock()
-        try await withApplication(clock: clock) { configuration in
+        try await withSession(clock: clock) { configuration in
             configuration.sessionIdleTimeout = .seconds(86_400)
             configuration.sessionLifetime = .seconds(365 * 86_400)
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             let stream = try await EventReader.open(client)
             let begin = clock.now()
             for count in 1...3 {
@@ -297,10 +296,9 @@ struct EventStreamTests {
 
     @Test("ends when too many watch: the oldest makes room, and is told to come back later; so does one that waits")
     func displaced() async throws {
-        try await withApplication { configuration in
+        try await withSession { configuration in
             configuration.limits.sessionStreams = 2
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             let first = try await EventReader.open(client)
             let second = try await EventReader.open(client)
             let third = try await EventReader.open(client)
@@ -322,8 +320,7 @@ struct EventStreamTests {
 
     @Test("many that watch one session are told of every write, in order, however fast they follow each other")
     func many() async throws {
-        try await withApplication { app in
-            let client = try await app.newSession().client
+        try await withSession { client in
             var streams: [EventReader] = []
             for _ in 0..<12 { streams.append(try await EventReader.open(client)) }
             for number in 0..<50 { try await client.patch(Paths.profile, #"{"name":"\#(number)"}"#) }

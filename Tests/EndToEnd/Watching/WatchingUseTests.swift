@@ -15,11 +15,10 @@ struct WatchingUseTests {
         [false, true])
     func watching(_ watching: Watching, extends: Bool) async throws {
         let clock = SteeredClock()
-        try await withApplication(flows: [TestFlows.wizard], clock: clock) { configuration in
+        try await withSession(flows: [TestFlows.wizard], clock: clock) { configuration in
             configuration.sessionIdleTimeout = .seconds(60)
             configuration.watchingExtends = extends
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
             let journey = Paths.journey(started[member: "id"]?.string ?? "")
             if watching == .stream {
@@ -48,10 +47,9 @@ struct WatchingUseTests {
     @Test("a conditional GET that finds something new is a use, and so is everything else")
     func uses() async throws {
         let clock = SteeredClock()
-        try await withApplication(flows: [TestFlows.wizard], clock: clock) { configuration in
+        try await withSession(flows: [TestFlows.wizard], clock: clock) { configuration in
             configuration.sessionIdleTimeout = .seconds(60)
-        } _: { app in
-            let client = try await app.newSession().client
+        } _: { client in
             let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
             let journey = Paths.journey(started[member: "id"]?.string ?? "")
             let stale = [("If-None-Match", "\"999\"")]

@@ -113,8 +113,7 @@ struct LegalRequestTests {
                     #expect(response.text == request.answer)
                     // HTTP/1.0 closes, everything else can go on.
                     guard !request.text.contains("HTTP/1.0") else { continue }
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().text == "ok")
+                    #expect(try connection.get().text == "ok")
                 }
             }
         }
@@ -123,9 +122,7 @@ struct LegalRequestTests {
     @Test("may stand directly behind another one")
     func pipelining() async throws {
         try await withServer { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 let requests = LegalRequest.all.filter { !$0.text.contains("HTTP/1.0") && $0.text.utf8.count < 500 }
                 for request in requests { try connection.send(request.text) }
                 for request in requests {
@@ -140,9 +137,7 @@ struct LegalRequestTests {
     @Test("may ask for 100 (Continue) before it sends its body", arguments: ["/echo", "/later"])
     func expectContinue(path: String) async throws {
         try await withServer { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send(
                     "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
                 let interim = try connection.readResponse(passingOverInterim: false)
@@ -158,9 +153,7 @@ struct LegalRequestTests {
     @Test("may close the connection behind itself", arguments: ["Connection: close\r\n", "connection: foo, Close\r\n"])
     func close(fields: String) async throws {
         try await withServer { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
                 let response = try connection.readResponse()
                 #expect(response.text == "ok")

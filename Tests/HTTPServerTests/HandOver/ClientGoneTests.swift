@@ -11,8 +11,7 @@ struct ClientGoneTests {
         let arrived = Event()
         let release = Event()
         let finished = Event()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.addUsualRoutes()
             routes.on(.get, "/wait") { _ in
                 arrived.happen()
@@ -23,8 +22,7 @@ struct ClientGoneTests {
         } _: { server in
             let port = server.port
             let connection = try await blocking {
-                let connection = try RawConnection(port: port)
-                try connection.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
+                let connection = try RawConnection(port: port, sending: "GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
                 return Handed(connection)
             }
             await arrived.wait()
@@ -40,8 +38,7 @@ struct ClientGoneTests {
     func cancels() async throws {
         let arrived = Event()
         let cancelled = Event()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/wait") { _ in
                 arrived.happen()
                 await Event.cancellation()
@@ -49,9 +46,7 @@ struct ClientGoneTests {
                 return HTTPResponse()
             }
         } _: { server in
-            let port = server.port
-            let connection = try await blocking {
-                let connection = try RawConnection(port: port)
+            let connection = try await server.seen { connection in
                 try connection.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
                 return Handed(connection)
             }

@@ -70,8 +70,7 @@ struct DeferralTests {
     @Test("is completed from any thread, with the response or the error of its closure, and the connection goes on")
     func completed() async throws {
         let pending = PendingResponses(2)
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.addUsualRoutes()
             routes.onDeferred("/deferred/{what}", pending)
         } _: { server in
@@ -100,8 +99,7 @@ struct DeferralTests {
 
     @Test("may be completed before the handler has returned, on its thread or another; one that is dropped is an error")
     func atOnce() async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/good", handler: { _ in .deferred { $0.respond { HTTPResponse(text: "given") } } })
             routes.on(.get, "/bad", handler: { _ in .deferred { $0.respond { throw Oops() } } })
             routes.on(.get, "/dropped", handler: { _ in .deferred { _ in } })
@@ -137,9 +135,7 @@ struct DeferralTests {
                     }
                 })
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for _ in 0..<100 {
                     for (path, status, text) in [("/good", 200, "given"), ("/raced", 200, "7"), ("/bad", 500, nil)] {
                         try Self.get(path, on: connection)
@@ -227,9 +223,7 @@ struct DeferralTests {
     func besideOthers() async throws {
         let pending = PendingResponses()
         let count = 300
-        try await withServer {
-            $0.workers = 1
-        } routes: { routes in
+        try await withServer(setting: \.workers, to: 1) { routes in
             routes.addUsualRoutes()
             routes.onDeferred("/deferred", pending)
         } _: { server in

@@ -30,9 +30,7 @@ struct DurationTests {
                 return HTTPResponse()
             }
         } _: { server in
-            let port = server.port
-            let seen = try await blocking {
-                let connection = try RawConnection(port: port)
+            let seen = try await server.seen { connection in
                 return try ["/at-once", "/later", "/later", "/at-once", "/at-once"].map { path in
                     // Nothing is waited for: it is the time in which nothing comes.
                     usleep(useconds_t(Self.pause.components.attoseconds / 1_000_000_000_000))

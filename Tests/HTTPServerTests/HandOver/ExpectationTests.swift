@@ -48,9 +48,7 @@ struct ExpectationTests {
     func isAsked(path: String) async throws {
         let recorder = Recorder()
         try await withServer(observer: recorder, routes: Self.addRoutes) { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for _ in 0..<2 {
                     try connection.send(Self.head(path, "Key: right\r\n"))
                     #expect(try connection.readResponse(passingOverInterim: false).status == 100)
@@ -75,9 +73,7 @@ struct ExpectationTests {
     func isRefused(path: String, fields: String, status: Int) async throws {
         let recorder = Recorder()
         try await withServer(observer: recorder, routes: Self.addRoutes) { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send(Self.head(path, fields))
                 let response = try connection.readResponse(passingOverInterim: false)
                 #expect(response.status == status)
@@ -93,9 +89,7 @@ struct ExpectationTests {
     @Test("gets a large response whole", arguments: ["/large", "/large-asynchronous", "/streamed"])
     func isLarge(path: String) async throws {
         try await withServer(routes: Self.addRoutes) { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send(Self.head(path, ""))
                 let response = try connection.readResponse(passingOverInterim: false)
                 #expect(response.status == 200)
@@ -112,8 +106,7 @@ struct ExpectationTests {
     func hasClosedItsHalf(body: String) async throws {
         // So that all of it is there when the server reads.
         let gate = ThreadGate()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             Self.addRoutes(&routes)
             routes.addBlock(gate)
         } _: { server in
@@ -143,9 +136,7 @@ struct ExpectationTests {
     @Test("gets 405 before it sends its body")
     func wrongMethod() async throws {
         try await withServer { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send(Self.head("/echo", ""))
                 let response = try connection.readResponse(passingOverInterim: false)
                 #expect(response.status == 405)
@@ -165,9 +156,7 @@ struct ExpectationTests {
                 }
             },
             { server in
-                let port = server.port
-                try await blocking {
-                    let connection = try RawConnection(port: port)
+                try await server.connected { connection in
                     try connection.send(Self.head("/slow", ""))
                     let response = try connection.readResponse(passingOverInterim: false)
                     #expect(response.status == 504)

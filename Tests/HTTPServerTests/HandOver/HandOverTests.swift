@@ -9,8 +9,7 @@ struct HandlerTests {
 
     @Test("that throws is answered 500, plainly, and the connection goes on")
     func throwing() async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.addUsualRoutes()
             routes.on(.get, "/throws") { _ in throw Oops() }
             routes.on(.get, "/throws/later") { _ in
@@ -21,17 +20,13 @@ struct HandlerTests {
                 throw HTTPError(.conflict, code: "no", detail: "Not now.", fields: [.retryAfter: "7"])
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for path in ["/throws", "/throws/later"] {
-                    try connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
-                    let response = try connection.readResponse()
+                    let response = try connection.get("\(path)")
                     #expect(response.status == 500)
                     #expect(!response.text.contains("Oops"))
                 }
-                try connection.send("GET /refuses HTTP/1.1\r\nHost: h\r\n\r\n")
-                let response = try connection.readResponse()
+                let response = try connection.get("/refuses")
                 #expect(response.status == 409)
                 #expect(response.text == "Not now.\n")
                 #expect(response["Retry-After"] == "7")
@@ -47,11 +42,8 @@ struct HandlerTests {
         try await withServer(observer: recorder) { routes in
             routes.on(.get, "/") { _ in HTTPResponse(.ok, fields: ["X-Name": value]) }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
-                try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                let response = try connection.readResponse()
+            try await server.connected { connection in
+                let response = try connection.get()
                 #expect(response.status == 500)
                 #expect(response["B"] == nil)
                 #expect(response["X-Name"] == nil)
@@ -63,8 +55,7 @@ struct HandlerTests {
 
     @Test("gets the request as it was sent")
     func sees() async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.put, "/a/{b}") { request in
                 let lines = [
                     request.target, request.method.description, request.parameter("b"), request.fields["x-name"] ?? "-",
@@ -75,9 +66,7 @@ struct HandlerTests {
                 return HTTPResponse(text: lines.joined(separator: "\n"))
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send(
                     "PUT /a/%C3%A4?q=1+%2B HTTP/1.1\r\nHost: h\r\nX-Name: one \r\nx-NAME:\ttwo\r\nContent-Length: 4\r\n\r\nbody"
                 )
@@ -89,8 +78,7 @@ struct HandlerTests {
 
     @Test("gets its own fields, also when another request came while its body did")
     func interleaved() async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.post, "/{name}") { request in
                 HTTPResponse(text: "\(request.parameter("name")) \(request.fields["A"] ?? "-") \(request.target)")
             }
@@ -115,17 +103,14 @@ struct HandlerTests {
     func halfCloseWhileWaiting() async throws {
         let arrived = Event()
         let closed = Event()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/") { _ in
                 arrived.happen()
                 await closed.wait()
                 return HTTPResponse(text: "waited")
             }
         } _: { server in
-            let port = server.port
-            let connection = try await blocking {
-                let connection = try RawConnection(port: port)
+            let connection = try await server.seen { connection in
                 try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                 return Handed(connection)
             }
@@ -142,17 +127,14 @@ struct HandlerTests {
 
     @Test("may be on another request's connection while one waits: what is sent meanwhile is answered in order")
     func pipelinedWhileWaiting() async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/{n:int}") { request in
                 let number = Int(request.parameter("n")) ?? 0
                 await Delays.shared.wait(microseconds: number % 7 * 50)
                 return HTTPResponse(text: "\(number)")
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for start in stride(from: 0, to: 1000, by: 4) {
                     for number in start..<start + 4 {
                         try connection.send("GET /\(number) HTTP/1.1\r\nHost: h\r\n\r\n")

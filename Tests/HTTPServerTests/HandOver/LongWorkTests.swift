@@ -9,8 +9,7 @@ struct LongWorkTests {
     func beside() async throws {
         let arrived = Event()
         let served = Event()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/") { _ in
                 served.happen()
                 return HTTPResponse(text: "short")
@@ -44,8 +43,7 @@ struct LongWorkTests {
             await arrived.wait()
             let short = try await blocking {
                 let connection = try RawConnection(port: port)
-                try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                return try connection.readResponse().text
+                return try connection.get().text
             }
             #expect(short == "short")
             #expect(try await long == ["16384", "deferred", "Not now.\n"])
@@ -56,8 +54,7 @@ struct LongWorkTests {
     func blocked() async throws {
         let arrived = Event()
         let seen = Event()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(
                 .get, "/",
                 handler: { _ in
@@ -69,8 +66,7 @@ struct LongWorkTests {
             let port = server.port
             async let status = blocking {
                 let connection = try RawConnection(port: port)
-                try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                return try connection.readResponse().status
+                return try connection.get().status
             }
             await arrived.wait()
             while server.blockedFor < .milliseconds(50) { await Task.yield() }

@@ -11,9 +11,7 @@ struct RaceTests {
 
     @Test("lose no answer around the moment of suspension")
     func noneIsLost() async throws {
-        try await withServer {
-            $0.workers = 2
-        } routes: { routes in
+        try await withServer(setting: \.workers, to: 2) { routes in
             routes.on(.get, "/{delay:int}") { request in
                 let delay = Int(request.parameter("delay")) ?? 0
                 // 0 does not wait at all, 1 finishes on the pool at once, the rest on the thread of delays.
@@ -34,8 +32,7 @@ struct RaceTests {
                                 let short = [0, 1, 2, 5, 10, 50, 100].randomElement(using: &random) ?? 0
                                 let delay =
                                     Bool.random(using: &random) ? short : Int.random(in: 100...2_000, using: &random)
-                                try connection.send("GET /\(delay) HTTP/1.1\r\nHost: h\r\n\r\n")
-                                let response = try connection.readResponse()
+                                let response = try connection.get("/\(delay)")
                                 #expect(response.status == 200)
                                 #expect(response.text == "\(delay)")
                             }
@@ -52,23 +49,19 @@ struct RaceTests {
 
     @Test("are answered without delay: resuming wakes a worker that sleeps")
     func wakes() async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/") { _ in
                 await Delays.shared.wait(microseconds: 500)
                 return HTTPResponse(text: "ok")
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { (connection) throws in
                 let clock = ContinuousClock()
                 var quickest = Duration.seconds(10)
                 // Were they to wait for the loop's own 250 ms, each of them would. Some take longer on a busy machine.
                 for _ in 0..<200 where quickest >= .milliseconds(150) {
                     let start = clock.now
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().status == 200)
+                    #expect(try connection.get().status == 200)
                     quickest = min(quickest, start.duration(to: clock.now))
                 }
                 #expect(quickest < .milliseconds(150))

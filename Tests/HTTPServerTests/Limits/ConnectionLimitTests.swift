@@ -27,22 +27,17 @@ struct ConnectionLimitTests {
 
     @Test("is per server, not per request: those inside go on")
     func insideGoOn() async throws {
-        try await withServer {
-            $0.limits.connections = 2
-        } _: { server in
+        try await withServer(setting: \.limits.connections, to: 2) { server in
             let port = server.port
             try await blocking {
                 let inside = try (0..<2).map { _ in try RawConnection(port: port) }
                 for connection in inside {
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().status == 200)
+                    #expect(try connection.get().status == 200)
                 }
-                let outside = try RawConnection(port: port)
-                try outside.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                let outside = try RawConnection(port: port, sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                 for _ in 0..<100 {
                     for connection in inside {
-                        try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                        #expect(try connection.readResponse().status == 200)
+                        #expect(try connection.get().status == 200)
                     }
                 }
                 #expect(!outside.hasSomethingToRead(withinMilliseconds: 0))
@@ -102,8 +97,7 @@ struct ConnectionLimitTests {
                     return connection
                 }
                 let good = try RawConnection(port: port)
-                try good.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try good.readResponse().status == 200)
+                #expect(try good.get().status == 200)
                 #expect(slow[0].isClosedByPeer() && !slow[15].hasHungUp())
             }
             #expect(server.lostConnections.evicted >= 9)
@@ -131,18 +125,15 @@ struct ConnectionLimitTests {
             let port = server.port
             try await blocking {
                 let waiting = try (0..<40).map { _ in
-                    let connection = try RawConnection(port: port)
-                    try connection.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
+                    let connection = try RawConnection(port: port, sending: "GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
                     return connection
                 }
                 let unfinished = try (0..<100).map { _ in
-                    let connection = try RawConnection(port: port)
-                    try connection.send("GET / HTTP/1.1\r\nHost: h")
+                    let connection = try RawConnection(port: port, sending: "GET / HTTP/1.1\r\nHost: h")
                     return connection
                 }
                 let good = try RawConnection(port: port)
-                try good.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try good.readResponse().status == 200)
+                #expect(try good.get().status == 200)
                 #expect(unfinished[0].isClosedByPeer() && !unfinished[99].hasHungUp())
                 #expect(server.connections > 40 && server.connections <= 72)
                 gate.happen()
@@ -163,13 +154,11 @@ struct ConnectionLimitTests {
             try await blocking {
                 func ask() throws -> RawConnection {
                     let connection = try RawConnection(port: port)
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().status == 200)
+                    #expect(try connection.get().status == 200)
                     return connection
                 }
                 let idle = try (0..<40).map { _ in try ask() }
-                let slow = try RawConnection(port: port)
-                try slow.send("GET / HTTP/1.1\r\n")
+                let slow = try RawConnection(port: port, sending: "GET / HTTP/1.1\r\n")
                 for _ in 0..<4 { _ = try ask() }
                 try slow.send("Host: h\r\n\r\n")
                 #expect(try slow.readResponse().status == 200)
@@ -180,9 +169,7 @@ struct ConnectionLimitTests {
 
     @Test("of an address closes its further connections at once, and counts those that are open")
     func ofAddress() async throws {
-        try await withServer {
-            $0.limits.connectionsOfAddress = 2
-        } _: { server in
+        try await withServer(setting: \.limits.connectionsOfAddress, to: 2) { server in
             let port = server.port
             try await blocking {
                 let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -247,8 +234,7 @@ struct ConnectionLimitTests {
             try await blocking {
                 let connections = try (0..<3).map { _ in try RawConnection(port: port) }
                 for connection in connections {
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().status == 200)
+                    #expect(try connection.get().status == 200)
                 }
             }
         }
@@ -256,9 +242,7 @@ struct ConnectionLimitTests {
 
     @Test("leaves the workers with about as many connections each", arguments: [2, 4])
     func evenly(workers: Int) async throws {
-        try await withServer {
-            $0.workers = workers
-        } routes: { routes in
+        try await withServer(setting: \.workers, to: workers) { routes in
             routes.on(.get, "/") { HTTPResponse(text: "\($0.worker)") }
         } _: { server in
             let port = server.port
@@ -266,16 +250,14 @@ struct ConnectionLimitTests {
                 let count = 400
                 var ofWorker = [Int](repeating: 0, count: workers)
                 let connections = try (0..<count).map { _ in
-                    let connection = try RawConnection(port: port)
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    let connection = try RawConnection(port: port, sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                     ofWorker[try #require(Int(try connection.readResponse().text))] += 1
                     return connection
                 }
                 #expect(try #require(ofWorker.min()) * workers > count * 8 / 10, "\(ofWorker)")
                 // As many again, all at once: a worker that is awake accepts several before the others are.
                 let more = try (0..<count).map { _ in
-                    let connection = try RawConnection(port: port)
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    let connection = try RawConnection(port: port, sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                     return connection
                 }
                 for connection in more { ofWorker[try #require(Int(try connection.readResponse().text))] += 1 }
@@ -289,8 +271,7 @@ struct ConnectionLimitTests {
     func manyAtOnce() async throws {
         // Each holds up the one thread, so that the others' requests pile up behind it.
         let gate = ThreadGate()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.addUsualRoutes()
             routes.addBlock(gate)
         } _: { server in
@@ -299,8 +280,7 @@ struct ConnectionLimitTests {
                 let blocker = try RawConnection(port: port)
                 let connections = try (0..<256).map { _ in try RawConnection(port: port) }
                 for connection in connections {
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().status == 200)
+                    #expect(try connection.get().status == 200)
                 }
                 let clock = ContinuousClock()
                 var rounds: [Duration] = []

@@ -17,10 +17,11 @@ struct DeadlineTests {
     }
 
     private static func withTimeouts(
-        _ set: (inout HTTPServerConfiguration.Timeouts) -> Void, _ body: @escaping @Sendable (UInt16) throws -> Void
+        _ timeout: WritableKeyPath<HTTPServerConfiguration.Timeouts, Duration>, _ duration: Duration = short,
+        _ body: @escaping @Sendable (UInt16) throws -> Void
     ) async throws {
         try await withServer {
-            set(&$0.timeouts)
+            $0.timeouts[keyPath: timeout] = duration
         } routes: { routes in
             routes.addUsualRoutes()
             routes.on(.get, "/large") { _ in HTTPResponse(body: [UInt8](repeating: 97, count: 32 << 20)) }
@@ -40,33 +41,32 @@ struct DeadlineTests {
         #expect(time < .seconds(8), sourceLocation: location)
     }
 
+    /// Does something on a connection, and expects that the server closes it at that deadline.
+    private static func expectEnd(
+        of timeout: WritableKeyPath<HTTPServerConfiguration.Timeouts, Duration>, byte: String? = "a",
+        _ begin: @escaping @Sendable (RawConnection) throws -> Void
+    ) async throws {
+        try await withTimeouts(timeout) { port in
+            let start = ContinuousClock().now
+            let connection = try RawConnection(port: port)
+            try begin(connection)
+            waitUntilClosed(connection, byte: byte)
+            expectShort(start)
+        }
+    }
+
     @Test(
         "of the head is not held off by a byte now and then",
         arguments: ["", "G", "GET / HTTP/1.1\r\nHost: h\r\nA", "GET / HTTP/1.1\r\nHost: h\r\n", "\r\n"])
     func header(beginning: String) async throws {
-        try await Self.withTimeouts {
-            $0.header = Self.short
-        } _: { port in
-            let start = ContinuousClock().now
-            let connection = try RawConnection(port: port)
-            try connection.send(beginning)
-            Self.waitUntilClosed(connection, byte: beginning.isEmpty ? nil : "a")
-            Self.expectShort(start)
-        }
+        try await Self.expectEnd(of: \.header, byte: beginning.isEmpty ? nil : "a") { try $0.send(beginning) }
     }
 
     @Test("of the head runs for the second request of a connection as well")
     func secondHeader() async throws {
-        try await Self.withTimeouts {
-            $0.header = Self.short
-        } _: { port in
-            let start = ContinuousClock().now
-            let connection = try RawConnection(port: port)
-            try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            #expect(try connection.readResponse().status == 200)
-            try connection.send("GET / HTTP/1.1\r\nA")
-            Self.waitUntilClosed(connection, byte: "a")
-            Self.expectShort(start)
+        try await Self.expectEnd(of: \.header) {
+            #expect(try $0.get().status == 200)
+            try $0.send("GET / HTTP/1.1\r\nA")
         }
     }
 
@@ -77,28 +77,14 @@ struct DeadlineTests {
             "Transfer-Encoding: chunked\r\n\r\n0\r\n",
         ])
     func body(fields: String) async throws {
-        try await Self.withTimeouts {
-            $0.body = Self.short
-        } _: { port in
-            let start = ContinuousClock().now
-            let connection = try RawConnection(port: port)
-            try connection.send("POST /echo HTTP/1.1\r\nHost: h\r\n\(fields)")
-            Self.waitUntilClosed(connection, byte: "a")
-            Self.expectShort(start)
-        }
+        try await Self.expectEnd(of: \.body) { try $0.send("POST /echo HTTP/1.1\r\nHost: h\r\n\(fields)") }
     }
 
     @Test("of the body runs for a client that asked first and then sends nothing")
     func expectContinue() async throws {
-        try await Self.withTimeouts {
-            $0.body = Self.short
-        } _: { port in
-            let start = ContinuousClock().now
-            let connection = try RawConnection(port: port)
-            try connection.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
-            #expect(try connection.readResponse(passingOverInterim: false).status == 100)
-            Self.waitUntilClosed(connection, byte: nil)
-            Self.expectShort(start)
+        try await Self.expectEnd(of: \.body, byte: nil) {
+            try $0.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+            #expect(try $0.readResponse(passingOverInterim: false).status == 100)
         }
     }
 
@@ -107,26 +93,17 @@ struct DeadlineTests {
         // From 1.0 on the library refuses a second empty line.
         arguments: HostileRequest.isBefore1 ? [nil, "\r\n", "G"] : [nil, "G"])
     func idle(byte: String?) async throws {
-        try await Self.withTimeouts {
-            $0.idle = Self.short
-        } _: { port in
-            let start = ContinuousClock().now
-            let connection = try RawConnection(port: port)
-            try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            #expect(try connection.readResponse().status == 200)
-            Self.waitUntilClosed(connection, byte: byte)
-            Self.expectShort(start)
+        try await Self.expectEnd(of: \.idle, byte: byte) {
+            let status = try $0.get().status
+            #expect(status == 200)
         }
     }
 
     @Test("of the answer cuts a client that does not read it")
     func write() async throws {
-        try await Self.withTimeouts {
-            $0.write = Self.short
-        } _: { port in
+        try await Self.withTimeouts(\.write) { port in
             let start = ContinuousClock().now
-            let connection = try RawConnection(port: port)
-            try connection.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
+            let connection = try RawConnection(port: port, sending: "GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
             connection.waitForHangUp(withinMilliseconds: 10_000)
             Self.expectShort(start)
             let received = try connection.readToEnd().count
@@ -136,12 +113,9 @@ struct DeadlineTests {
 
     @Test("of the answer leaves a client alone that reads")
     func writeInTime() async throws {
-        try await Self.withTimeouts {
-            $0.write = .seconds(20)
-        } _: { port in
+        try await Self.withTimeouts(\.write, .seconds(20)) { port in
             let connection = try RawConnection(port: port)
-            try connection.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
-            #expect(try connection.readResponse().body.count == 32 << 20)
+            #expect(try connection.get("/large").body.count == 32 << 20)
         }
     }
 
@@ -149,9 +123,7 @@ struct DeadlineTests {
     func handler() async throws {
         let cancelled = Event()
         let finished = Event()
-        try await withServer {
-            $0.timeouts.handler = Self.short
-        } routes: { routes in
+        try await withServer(setting: \.timeouts.handler, to: Self.short) { routes in
             routes.addUsualRoutes()
             routes.on(.get, "/never") { _ in
                 await Event.cancellation()
@@ -165,11 +137,9 @@ struct DeadlineTests {
             try await blocking {
                 let start = ContinuousClock().now
                 let connection = try RawConnection(port: port)
-                try connection.send("GET /never HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try connection.readResponse().status == 504)
+                #expect(try connection.get("/never").status == 504)
                 Self.expectShort(start)
-                try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try connection.readResponse().text == "ok")
+                #expect(try connection.get().text == "ok")
             }
             await cancelled.wait()
             await finished.wait()
@@ -179,21 +149,15 @@ struct DeadlineTests {
     @Test("of a handler does not wait for one that ignores its cancellation")
     func stubbornHandler() async throws {
         let release = Event()
-        try await withServer {
-            $0.timeouts.handler = Self.short
-        } routes: { routes in
+        try await withServer(setting: \.timeouts.handler, to: Self.short) { routes in
             routes.on(.get, "/stubborn") { _ in
                 await release.wait()
                 return HTTPResponse(text: "late")
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
-                try connection.send("GET /stubborn HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try connection.readResponse().status == 504)
-                try connection.send("GET /stubborn HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try connection.readResponse().status == 504)
+            try await server.connected { (connection) throws in
+                #expect(try connection.get("/stubborn").status == 504)
+                #expect(try connection.get("/stubborn").status == 504)
             }
         }
         release.happen()

@@ -19,9 +19,7 @@ struct SlowClientTests {
     }
 
     private static func withShortDeadline(_ body: @escaping @Sendable (UInt16) throws -> Void) async throws {
-        try await withServer {
-            $0.timeouts.write = short
-        } routes: {
+        try await withServer(setting: \.timeouts.write, to: short) {
             addRoutes(&$0)
         } _: { server in
             let port = server.port
@@ -65,16 +63,13 @@ struct SlowClientTests {
             connection.waitForHangUp(withinMilliseconds: 150)
             #expect(try connection.readResponse().body.count == 16_000)
             connection.waitForHangUp(withinMilliseconds: 600)
-            try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            #expect(try connection.readResponse().text == "ok")
+            #expect(try connection.get().text == "ok")
         }
     }
 
     @Test("make room for others when the memory of bodies is used up", arguments: [true, false])
     func makeRoom(takes: Bool) async throws {
-        try await withServer {
-            $0.limits.bufferBytes = 2 * Self.half
-        } routes: {
+        try await withServer(setting: \.limits.bufferBytes, to: 2 * Self.half) {
             Self.addRoutes(&$0)
         } _: { server in
             let port = server.port
@@ -88,15 +83,13 @@ struct SlowClientTests {
                 // In each turn of its loop the worker reads some kilobytes of each body: now it has read them.
                 let busy = try RawConnection(port: port)
                 for _ in 0..<300 {
-                    try busy.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try busy.readResponse().status == 200)
+                    #expect(try busy.get().status == 200)
                 }
                 // As long as they are not slow, the next one is refused.
                 var statuses: [Int] = []
                 while server.lostConnections.evicted == 0, statuses.count < 1_000 {
                     let good = try RawConnection(port: port)
-                    try good.send("GET /half HTTP/1.1\r\nHost: h\r\n\r\n")
-                    let response = try good.readResponse()
+                    let response = try good.get("/half")
                     statuses.append(response.status)
                     guard response.status == 503 else { continue }
                     #expect(response["Retry-After"] == "1")
@@ -117,9 +110,7 @@ struct SlowClientTests {
         let release = Event()
         let arrived = Atomic(0)
         let bothArrived = Event()
-        try await withServer {
-            $0.limits.bufferBytes = 2 * Self.half
-        } routes: { routes in
+        try await withServer(setting: \.limits.bufferBytes, to: 2 * Self.half) { routes in
             routes.addUsualRoutes()
             routes.on(.post, "/wait") { request in
                 if arrived.add(1, ordering: .relaxed).newValue == 2 { bothArrived.happen() }
@@ -160,9 +151,7 @@ struct SlowClientTests {
         let release = Event()
         let arrived = Atomic(0)
         let allArrived = Event()
-        try await withServer {
-            $0.limits.bufferBytes = 2 * Self.half
-        } routes: { routes in
+        try await withServer(setting: \.limits.bufferBytes, to: 2 * Self.half) { routes in
             Self.addRoutes(&routes)
             routes.on(.post, "/wait") { request in
                 if arrived.add(1, ordering: .relaxed).newValue == 100 { allArrived.happen() }
@@ -198,19 +187,14 @@ struct SlowClientTests {
 
     @Test("apart, a body that is larger than all room is taken, alone")
     func alone() async throws {
-        try await withServer {
-            $0.limits.bufferBytes = 1000
-        } routes: {
+        try await withServer(setting: \.limits.bufferBytes, to: 1000) {
             Self.addRoutes(&$0)
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send("POST /length HTTP/1.1\r\nHost: h\r\nContent-Length: \(Self.half)\r\n\r\n")
                 try connection.send([UInt8](repeating: 97, count: Self.half))
                 #expect(try connection.readResponse().text == "\(Self.half)")
-                try connection.send("GET /half HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try connection.readResponse().body.count == Self.half)
+                #expect(try connection.get("/half").body.count == Self.half)
             }
         }
     }

@@ -6,9 +6,7 @@ import Testing
 struct MethodTests {
     private static func exchange(_ texts: [String]) async throws -> [TestResponse] {
         try await withServer { server in
-            let port = server.port
-            return try await blocking {
-                let connection = try RawConnection(port: port)
+            return try await server.seen { connection in
                 return try texts.map { text in
                     try connection.send(text)
                     return try connection.readResponse(isBodiless: text.hasPrefix("HEAD"))
@@ -66,16 +64,12 @@ struct MethodTests {
 
     @Test("an answer of 204 or 304 has no body, whatever its handler gave", arguments: [204, 304])
     func bodiless(code: Int) async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/") { _ in HTTPResponse(HTTPStatus(UInt16(code)), body: Array("body".utf8)) }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { (connection) throws in
                 for _ in 0..<2 {
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().status == code)
+                    #expect(try connection.get().status == code)
                 }
             }
         }

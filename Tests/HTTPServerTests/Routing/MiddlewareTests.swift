@@ -29,8 +29,7 @@ struct MiddlewareTests {
 
     @Test("stands around the routes of its group, the first outermost, and around no others")
     func order() async throws {
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse = { _ in HTTPResponse(text: "x") }
             routes.on(.get, "/before", answer)
             routes.group(Around(name: "a"), Around(name: "b")) { routes in
@@ -41,15 +40,12 @@ struct MiddlewareTests {
             routes.group(Closed(), Around(name: "d")) { $0.on(.get, "/closed", answer) }
             routes.on(.get, "/after", answer)
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { (connection) throws in
                 for (path, expected) in [
                     ("/before", "x"), ("/two", "a(b(x))"), ("/three", "a(b(c(x)))"), ("/two/again", "a(b(x))"),
                     ("/closed", "Closed.\n"), ("/after", "x"),
                 ] {
-                    try connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
-                    #expect(try connection.readResponse().text == expected)
+                    #expect(try connection.get("\(path)").text == expected)
                 }
             }
         }
@@ -75,18 +71,14 @@ struct MiddlewareTests {
             "/thrown/deferred": { _ in .deferred { $0.respond { throw seen } } },
             "/thrown/task": { _ in .task { throw seen } },
         ]
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.group(Around(name: "a"), Around(name: "b")) { routes in
                 for (path, handler) in outcomes { routes.on(.get, path, handler: handler) }
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for path in outcomes.keys {
-                    try connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
-                    let text = try connection.readResponse().text
+                    let text = try connection.get("\(path)").text
                     #expect(text == (path.hasPrefix("/thrown") ? "a(b(error))" : "a(b(x))"), "\(path)")
                 }
             }

@@ -25,9 +25,7 @@ struct ResourceTests {
     }
 
     private static func startAndStop() async throws {
-        try await withServer {
-            $0.workers = 2
-        } _: { server in
+        try await withServer(setting: \.workers, to: 2) { server in
             let port = server.port
             try await blocking {
                 for text in [
@@ -80,8 +78,7 @@ struct ResourceTests {
                     var spare: Int32 = -1
                     while case let next = open("/dev/null", O_RDONLY), next >= 0 { spare = next }
                     close(spare)
-                    let waiting = try RawConnection(port: port)
-                    try waiting.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    let waiting = try RawConnection(port: port, sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                     let before = clock()
                     #expect(!waiting.hasSomethingToRead(withinMilliseconds: 500))
                     let used = Double(clock() - before) / Double(CLOCKS_PER_SEC)

@@ -50,8 +50,7 @@ struct StopTests {
             try (0..<10).map { number in
                 let connection = try RawConnection(port: port)
                 if number % 2 == 0 {
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    let status = try connection.readResponse().status
+                    let status = try connection.get().status
                     #expect(status == 200)
                 }
                 return Handed(connection)
@@ -78,8 +77,7 @@ struct StopTests {
         let port = server.port
         async let answer = blocking {
             let connection = try RawConnection(port: port)
-            try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            let response = try connection.readResponse()
+            let response = try connection.get()
             #expect(response["Connection"]?.lowercased() == "close")
             #expect(connection.isClosedByPeer())
             return response.text
@@ -108,8 +106,7 @@ struct StopTests {
         let port = server.port
         async let answer = blocking {
             let connection = try RawConnection(port: port)
-            try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            return try connection.readResponse()
+            return try connection.get()
         }
         await arrived.wait()
         let time = await Self.time { await server.stop(timeout: .milliseconds(milliseconds)) }
@@ -135,8 +132,7 @@ struct StopTests {
         let port = server.port
         async let status = blocking {
             let connection = try RawConnection(port: port)
-            try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            return try connection.readResponse().status
+            return try connection.get().status
         }
         await arrived.wait()
         await server.stop(timeout: .milliseconds(100))

@@ -37,8 +37,7 @@ struct AnswerStreamTests {
     struct Oops: Error {}
 
     private static func get(_ port: UInt16, _ version: String = "1.1") throws -> RawConnection {
-        let connection = try RawConnection(port: port)
-        try connection.send("GET /stream HTTP/\(version)\r\nHost: h\r\n\r\n")
+        let connection = try RawConnection(port: port, sending: "GET /stream HTTP/\(version)\r\nHost: h\r\n\r\n")
         return connection
     }
 
@@ -47,8 +46,7 @@ struct AnswerStreamTests {
         arguments: [(0, 1), (1, 1), (3, 100), (50, 70_000), (3000, 1)], [true, false])
     func whole(_ shape: (count: Int, size: Int), waits: Bool) async throws {
         let lines = Mutex<[Lines]>([])
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.addUsualRoutes()
             routes.on(.get, "/stream") { _ in
                 let made = Lines(shape.count, of: shape.size, waits: waits)
@@ -100,8 +98,7 @@ struct AnswerStreamTests {
     @Test("may come by callbacks; its source is told of the end", arguments: ["1.1", "1.0"], [true, false])
     func callbacks(version: String, isComplete: Bool) async throws {
         let pieces = Pieces(last: isComplete ? .end : .cut)
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/stream") { _ in HTTPResponse(source: pieces.source) }
         } _: { server in
             let port = server.port
@@ -118,8 +115,7 @@ struct AnswerStreamTests {
     @Test("makes no more than the client takes")
     func backPressure() async throws {
         let lines = Lines(100_000, of: 10_000)
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/stream") { _ in HTTPResponse(source: lines.source) }
         } _: { server in
             let port = server.port
@@ -171,8 +167,7 @@ struct AnswerStreamTests {
     func clientGone(_ manner: ClientGoneTests.Manner) async throws {
         let arrived = Event()
         let cancelled = Event()
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.addUsualRoutes()
             routes.on(.get, "/stream") { _ in
                 HTTPResponse(
@@ -196,8 +191,7 @@ struct AnswerStreamTests {
     @Test("is asked no more when the client leaves in the middle")
     func clientGoneWhileSending() async throws {
         let lines = Lines(1_000_000, of: 10_000)
-        try await withServer { _ in
-        } routes: { routes in
+        try await withRoutes { routes in
             routes.on(.get, "/stream") { _ in HTTPResponse(source: lines.source) }
         } _: { server in
             let port = server.port
@@ -213,9 +207,7 @@ struct AnswerStreamTests {
 
     @Test("breaks off when a piece takes too long")
     func deadline() async throws {
-        try await withServer {
-            $0.timeouts.handler = .milliseconds(500)
-        } routes: { routes in
+        try await withServer(setting: \.timeouts.handler, to: .milliseconds(500)) { routes in
             routes.on(.get, "/stream") { _ in
                 let lines = Lines(2, waits: false)
                 return HTTPResponse(
@@ -237,9 +229,7 @@ struct AnswerStreamTests {
     @Test("is cut when the client takes nothing for too long")
     func slowReader() async throws {
         let lines = Lines(1_000_000, of: 10_000)
-        try await withServer {
-            $0.timeouts.write = .milliseconds(300)
-        } routes: { routes in
+        try await withServer(setting: \.timeouts.write, to: .milliseconds(300)) { routes in
             routes.on(.get, "/stream") { _ in HTTPResponse(source: lines.source) }
         } _: { server in
             let port = server.port

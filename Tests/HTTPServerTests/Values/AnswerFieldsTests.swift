@@ -23,9 +23,7 @@ struct AnswerFieldsTests {
     @Test("come out as they were set, in their order", arguments: [false, true])
     func comeOut(singly: Bool) async throws {
         let many = (0..<40).map { ("X-\($0)", String(repeating: "\($0)", count: $0 + 1)) }
-        try await withServer {
-            $0.addsFieldsSingly = singly
-        } routes: { routes in
+        try await withServer(setting: \.addsFieldsSingly, to: singly) { routes in
             routes.on(.get, "/") { _ in
                 var response = HTTPResponse(text: "body")
                 response.fields.add(.setCookie, "a=1; Path=/")
@@ -35,12 +33,9 @@ struct AnswerFieldsTests {
                 return response
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for _ in 0..<3 {
-                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                    let response = try connection.readResponse()
+                    let response = try connection.get()
                     #expect(response.values("Set-Cookie") == ["a=1; Path=/", "b=2:3"])
                     for (name, value) in many { #expect(response.values(name) == [value]) }
                     #expect(response["X-Words"] == "two: words,\tä")
@@ -71,9 +66,7 @@ struct AnswerFieldsTests {
             routes.on(.get, "/none") { _ in HTTPResponse() }
             routes.on(.get, "/fixed") { _ in HTTPResponse(.notModified, fields: HTTPFields(Self.fixed)) }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 let first = ["X-First: 1", "X-Second: 2"]
                 for (path, expected, body) in [
                     ("/tag/0", first + ["X-Third: 3", "ETag: \"0\""], "body"),
@@ -95,9 +88,7 @@ struct AnswerFieldsTests {
         "go with answers of every kind: no body, a large one, and those that may have none", arguments: [false, true])
     func kinds(singly: Bool) async throws {
         let large = [UInt8](repeating: 0x61, count: 3 << 20)
-        try await withServer {
-            $0.addsFieldsSingly = singly
-        } routes: { routes in
+        try await withServer(setting: \.addsFieldsSingly, to: singly) { routes in
             routes.on(.get, "/large") { _ in HTTPResponse(fields: ["X-Name": "large"], body: large) }
             routes.on(.get, "/status/{status:int}") { request in
                 let status = HTTPStatus(UInt16(request.parameter("status")) ?? 200)
@@ -105,9 +96,7 @@ struct AnswerFieldsTests {
             }
             routes.on(.delete, "/status/{status:int}") { _ in HTTPResponse(fields: ["X-Name": "empty"]) }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for (method, path, status, name, body) in [
                     ("GET", "/status/200", 200, "200", "body"), ("HEAD", "/status/200", 200, "200", ""),
                     ("GET", "/status/204", 204, "204", ""),
@@ -121,8 +110,7 @@ struct AnswerFieldsTests {
                     #expect(response.values("X-Name") == [name])
                     #expect(response.text == body)
                 }
-                try connection.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try connection.readResponse().body == large)
+                #expect(try connection.get("/large").body == large)
             }
         }
     }
@@ -131,9 +119,7 @@ struct AnswerFieldsTests {
         "go with the library's own `Connection: close`, whether it refuses or the client asked",
         arguments: [false, true])
     func closing(singly: Bool) async throws {
-        try await withServer {
-            $0.addsFieldsSingly = singly
-        } _: { server in
+        try await withServer(setting: \.addsFieldsSingly, to: singly) { server in
             let port = server.port
             try await blocking {
                 for text in [
@@ -148,8 +134,7 @@ struct AnswerFieldsTests {
                     #expect(response.values("Request-Id").count == 1)
                     #expect(connection.isClosedByPeer())
                 }
-                let old = try RawConnection(port: port)
-                try old.send("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n")
+                let old = try RawConnection(port: port, sending: "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n")
                 let response = try old.readResponse()
                 #expect(response.values("Connection") == ["Keep-Alive"])
                 #expect(response.text == "ok")
@@ -159,20 +144,16 @@ struct AnswerFieldsTests {
 
     @Test("that are too many for the connection's memory break the connection, and no other", arguments: [false, true])
     func tooMany(singly: Bool) async throws {
-        try await withServer {
-            $0.addsFieldsSingly = singly
-        } routes: { routes in
+        try await withServer(setting: \.addsFieldsSingly, to: singly) { routes in
             routes.addUsualRoutes()
             routes.on(.get, "/much") { _ in HTTPResponse(fields: ["X": String(repeating: "x", count: 100_000)]) }
         } _: { server in
             let port = server.port
             try await blocking {
-                let connection = try RawConnection(port: port)
-                try connection.send("GET /much HTTP/1.1\r\nHost: h\r\n\r\n")
+                let connection = try RawConnection(port: port, sending: "GET /much HTTP/1.1\r\nHost: h\r\n\r\n")
                 #expect(connection.isClosedByPeer())
                 let other = try RawConnection(port: port)
-                try other.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try other.readResponse().text == "ok")
+                #expect(try other.get().text == "ok")
             }
         }
     }

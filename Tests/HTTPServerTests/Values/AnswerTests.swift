@@ -15,9 +15,7 @@ struct AnswerTests {
         ])
     func common(text: String) async throws {
         try await withServer { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send(text)
                 let response = try connection.readResponse()
                 #expect(response.values("Request-Id").count == 1)
@@ -32,9 +30,7 @@ struct AnswerTests {
     @Test("echoes the client's Request-Id if it is a good one")
     func requestID() async throws {
         try await withServer { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for (sent, isEchoed) in [("abc.DEF_1-2", true), ("a b", false), ("<script>", false)] {
                     try connection.send("GET / HTTP/1.1\r\nHost: h\r\nRequest-Id: \(sent)\r\n\r\n")
                     #expect((try connection.readResponse()["Request-Id"] == sent) == isEchoed)
@@ -67,5 +63,47 @@ struct AnswerTests {
                 _ = try HTTPServer(router: RouterBuilder().freeze(), configuration: configuration)
             }
         }
+    }
+}
+
+@Suite("A body that is not what it looks like")
+struct ContentTests {
+    private static func status(
+        _ method: String, _ field: String, _ body: @Sendable (TestResponse) -> Void = { _ in }
+    ) async throws -> Int {
+        try await withServer(
+            routes: { routes in
+                for method in [HTTPMethod.put, .post] {
+                    routes.on(method, "/") { HTTPResponse(body: try $0.body) }
+                }
+            },
+            { server in
+                return try await server.seen { connection in
+                    try connection.send(
+                        "\(method) / HTTP/1.1\r\nHost: h\r\n\(field)\r\nContent-Length: 5\r\n\r\nhello")
+                    let response = try connection.readResponse()
+                    if response.status == 415 { #expect(response["Accept-Encoding"] == "identity") }
+                    return response.status
+                }
+            })
+    }
+
+    @Test(
+        "is refused with 415 when it has a coding",
+        arguments: ["gzip", "GZIP", "identity, gzip", "gzip, br", "identity\r\nContent-Encoding: br", "x"])
+    func coding(value: String) async throws {
+        #expect(try await Self.status("PUT", "Content-Encoding: \(value)") == 415)
+        #expect(try await Self.status("POST", "content-encoding: \(value)") == 415)
+    }
+
+    @Test("is taken when its coding is none", arguments: ["identity", "Identity", "", " , identity"])
+    func identity(value: String) async throws {
+        #expect(try await Self.status("PUT", "Content-Encoding: \(value)") == 200)
+    }
+
+    @Test("is refused with 400 when it is a part of what PUT replaces")
+    func range() async throws {
+        #expect(try await Self.status("PUT", "Content-Range: bytes 0-4/10") == 400)
+        #expect(try await Self.status("POST", "Content-Range: bytes 0-4/10") == 400)
     }
 }

@@ -15,9 +15,7 @@ struct ClientAddressTests {
         } routes: { routes in
             routes.on(.get, "/") { HTTPResponse(text: "\($0.client.host) \($0.peer.host)") }
         } _: { server in
-            let port = server.port
-            return try await blocking {
-                let connection = try RawConnection(port: port)
+            return try await server.seen { connection in
                 try connection.send(
                     "GET / HTTP/1.1\r\nHost: h\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
                 let answer = try connection.readResponse().text.split(separator: " ", omittingEmptySubsequences: false)

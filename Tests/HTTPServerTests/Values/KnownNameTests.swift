@@ -80,9 +80,7 @@ struct KnownNameTests {
     func places() async throws {
         let judged = ["host", "content-length", "content-encoding", "content-range", "transfer-encoding"]
         let names = Self.known.map(Self.text).filter { !judged.contains($0) }
-        try await withServer {
-            $0.limits.fields = 64
-        } routes: { routes in
+        try await withServer(setting: \.limits.fields, to: 64) { routes in
             routes.on(.post, "/{name}") { request in
                 let name = HTTPFieldName(request.parameter("name"))
                 let only =
@@ -96,9 +94,7 @@ struct KnownNameTests {
                     text: "\(request.fields.count(of: name)) \(request.fields[name] ?? "-") \(only) \(values)")
             }
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 for name in names + ["x-unknown"] {
                     let others = (names + ["x-other"]).filter { $0 != name }.map { "\($0): no\r\n" }.joined()
                     for (lines, expected) in [

@@ -54,9 +54,7 @@ struct ProxyProtocolTests {
         ], [Int.max, 1, 16])
     func address(_ seen: (header: [UInt8], client: String), pieceSize: Int) async throws {
         try await Self.withProxies { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 let bytes = seen.header + Self.request
                 let size = min(pieceSize, bytes.count)
                 for start in stride(from: 0, to: bytes.count, by: size) {
@@ -96,9 +94,7 @@ struct ProxyProtocolTests {
         try await Self.withProxies {
             $0.timeouts.header = .milliseconds(200)
         } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
+            try await server.connected { connection in
                 try connection.send(Array(Self.ipv4.prefix(length)))
                 #expect(connection.isClosedByPeer())
             }

@@ -165,3 +165,24 @@ extension Session {
         return try service.decode(Object.State.self, try JSONDocument(parsing: try document(of: service).bytes))
     }
 }
+
+extension Session {
+    /// As a request has it, whose path lies in memory.
+    func shownJourney(_ id: String) -> JourneyText? { Array(id.utf8).withUnsafeBytes { shownJourney($0) } }
+}
+
+extension Session {
+    /// A unit of work on typed services, as commands do theirs.
+    nonisolated(nonsending) func update<Result: Sendable>(
+        inJourney journey: String? = nil, _ body: @escaping @Sendable (ServiceLocator) throws -> Result
+    ) async throws -> Result {
+        try await transact { [self] pending in
+            try environment.withLocator(on: &pending, inJourney: journey, body)
+        }
+    }
+}
+
+extension WriteCondition {
+    /// Holds for a journey at that step.
+    static func atStep(_ step: UInt64) -> Self { .init(step: step) }
+}
