@@ -144,30 +144,12 @@ import Testing
         #expect(try await Self.saved(ids, fixture) == ids.count)
     }
 
-    @Test("a use that is always refused is told again, and keeps back no other", arguments: 0..<8)
-    func refusedUse(_: Int) async throws {
-        let refused = Mutex<SessionID?>(nil)
-        let refuses = { @Sendable (uses: [SessionUse]) in
-            refused.withLock { refused in
-                // The first that comes, whoever that is.
-                if refused == nil { refused = uses.randomElement()?.id }
-                return uses.contains { $0.id == refused }
-            }
-        }
-        let (fixture, ids, told) = try await Self.used(3 * Sessions.useBatch, refusing: refuses)
-        await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
-        #expect(try await Self.saved(ids, fixture) == ids.count - 1)
-        let asked = told().count
-        await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
-        #expect(told().dropFirst(asked).map(\.count) == [1])
-    }
-
-    @Test("a store that refuses every use is soon asked no further, and told of all again")
+    @Test("a store that refuses uses is asked no further, and told of all again")
     func refusedUses() async throws {
         let isAway = Mutex(true)
         let (fixture, ids, told) = try await Self.used(20 * Sessions.useBatch) { _ in isAway.withLock { $0 } }
         await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
-        #expect(told().map(\.count) == [256, 128, 64, 32, 16, 8, 4, 2, 1, 1])
+        #expect(told().map(\.count) == [Sessions.useBatch])
         isAway.withLock { $0 = false }
         try await fixture.sessions.saveUses()
         #expect(try await Self.saved(ids, fixture) == ids.count)

@@ -97,7 +97,7 @@ final class AdminAccess: Sendable {
         guard plain == nil || authorization == nil, request.fields.count(of: .adminKey) <= 1,
             request.fields.count(of: .authorization) <= 1
         else { throw Problem(.ambiguousCredentials, "The key must be sent in one field, once.") }
-        return plain ?? authorization.flatMap(SessionCredential.bearer)
+        return plain ?? authorization?.withUnsafeBytes { SessionCredential.bearer($0).map { ArraySlice($0) } }
     }
 
     /// RFC 9112, section 3.2.2: the host of a target in absolute-form takes the place of the field. Here both count.

@@ -19,7 +19,7 @@ struct SessionCredential {
         default: throw Problem(.ambiguousCredentials)
         }
         var token: PresentedToken?
-        request.fields.withValue(of: .authorization) { token = presentedBearer($0) }
+        request.fields.withValue(of: .authorization) { token = bearer($0).flatMap(PresentedToken.init(bytes:)) }
         return SessionCredential(token: token, isCookie: false)
     }
 
@@ -32,33 +32,18 @@ struct SessionCredential {
         guard cookies.count == 1, !request.fields.contains(.authorization) else {
             throw Problem(.ambiguousCredentials)
         }
-        return SessionCredential(token: presented(cookie), isCookie: true)
-    }
-
-    /// `Bearer` SP token, RFC 6750, section 2.1; the scheme's case does not matter.
-    static func bearer(_ authorization: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        authorization.withUnsafeBytes(tokenOffset).map { authorization.dropFirst($0) }
+        return SessionCredential(token: cookie.withUnsafeBytes(PresentedToken.init(bytes:)), isCookie: true)
     }
 
     private static let scheme: StaticString = "bearer "
 
-    private static func tokenOffset(in authorization: UnsafeRawBufferPointer) -> Int? {
+    /// What follows `Bearer` and a blank, RFC 6750, section 2.1; the scheme's case does not matter.
+    static func bearer(_ authorization: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let length = scheme.utf8CodeUnitCount
         guard authorization.count > length else { return nil }
         for index in 0..<length where authorization[index] | 0x20 != scheme.utf8Start[index] { return nil }
-        var offset = length
         // The grammar has one blank; more are accepted.
-        while offset < authorization.count, authorization[offset] == UInt8(ascii: " ") { offset += 1 }
-        return offset
-    }
-
-    private static func presentedBearer(_ authorization: UnsafeRawBufferPointer) -> PresentedToken? {
-        guard let offset = tokenOffset(in: authorization) else { return nil }
-        return PresentedToken(bytes: UnsafeRawBufferPointer(rebasing: authorization[offset...]))
-    }
-
-    private static func presented(_ text: ArraySlice<UInt8>) -> PresentedToken? {
-        text.withUnsafeBytes { PresentedToken(bytes: $0) }
+        return UnsafeRawBufferPointer(rebasing: authorization[length...].drop { $0 == UInt8(ascii: " ") })
     }
 
     /// RFC 6265, section 5.4: pairs separated by semicolons, possibly on several lines.

@@ -52,14 +52,9 @@ struct SessionFinder: Sendable {
         return response
     }
 
-    /// A handler of requests about a session. It waits only for a session that is not in memory, or that other
-    /// processes may have changed.
+    /// A handler of requests about a session, which may wait for a change. Finding waits only for a session that is not
+    /// in memory, or that other processes may have changed.
     func handler(_ handle: @escaping Handler) -> HTTPHandler {
-        { request in try answer(request, handle) }
-    }
-
-    /// The same for requests that may wait for a change.
-    func patientHandler(_ handle: @escaping Handler) -> HTTPHandler {
         { request in
             if ChangeWait(request) != nil { request.bePatient() }
             return try answer(request, handle)

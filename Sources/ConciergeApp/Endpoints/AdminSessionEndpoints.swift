@@ -54,7 +54,7 @@ struct AdminSessionEndpoints: Sendable {
         do {
             try await sessions.end(session(of: request))
         } catch SessionError.damaged {
-            guard let id = SessionID(request.parameter("session")), try await sessions.endUnreadable(id) else {
+            guard let id = SessionID(request.parameter("session")), try await sessions.endStored(id) else {
                 throw Problem(.sessionNotFound)
             }
             request.note(id)

@@ -64,7 +64,7 @@ struct ServiceEndpoints: Sendable {
         if place != .process { routes.on(.get, services, handler: session.task(list)) }
         if place == .session { routes.on(.delete, services, handler: session.task(removeAll)) }
         routes.on(
-            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.patientHandler(show))
+            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.handler(show))
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
         addWrite(.patch, "\(services)/{name}", of: patching, answer: Self.stateNow, to: &routes)
         addWrite(.delete, "\(services)/{name}", of: leaving(.remove), answer: Self.versionNow, to: &routes)

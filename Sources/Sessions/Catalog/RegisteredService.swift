@@ -5,57 +5,45 @@ import Synchronization
 
 /// A service of the frozen catalogue, shared by all sessions.
 package final class RegisteredService: Sendable {
-    package let name: String
+    private let definition: ServiceDefinition
     let nameBytes: [UInt8]
-    package let kind: String
     /// Its index in the catalogue.
     package let index: UInt16
-    package let `default`: JSONDocument
     /// The default as it is sent.
     package let defaultBytes: [UInt8]
-    package let scope: ServiceScope
-    package let lifetime: Int64?
-    package let concurrency: ServiceConcurrency
-    package let isUserBound: Bool
-    /// Whether clients of the public listener can only read it.
-    package let isReadOnly: Bool
-    package let isOpenToFlows: Bool
-    package let completesFromDefault: Bool
-    private let presentation: ServicePresentation?
     package let schema: JSONSchema
     /// What flows are checked against.
     let entry: ServiceDirectory.Entry
     package let commands: [ServiceCommand]
     package let commandNames: [String]
-    let hooks: ServiceHooks
-    /// Why a document is no state of a service with behaviour; `nil` for one without.
-    let misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
 
     /// Living instances in all sessions.
     private let liveCount = Atomic<Int>(0)
 
     init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema, commands: [ServiceCommand]) {
-        name = definition.name
+        self.definition = definition
         nameBytes = Array(definition.name.utf8)
-        kind = definition.kind
         self.index = index
-        self.default = definition.default
         defaultBytes = definition.default.serialized()
-        scope = definition.scope
-        lifetime = definition.lifetime
-        concurrency = definition.concurrency
-        isUserBound = definition.isUserBound
-        isReadOnly = definition.isReadOnly
-        isOpenToFlows = definition.isOpenToFlows
-        completesFromDefault = definition.completesFromDefault
-        presentation = definition.presentation
         self.schema = schema
         entry = definition.entry
         self.commands = commands
         commandNames = commands.map(\.name)
-        hooks = definition.hooks
-        misfit = definition.misfit
     }
+
+    package var name: String { definition.name }
+    package var kind: String { definition.kind }
+    package var `default`: JSONDocument { definition.default }
+    package var scope: ServiceScope { definition.scope }
+    package var lifetime: Int64? { definition.lifetime }
+    package var concurrency: ServiceConcurrency { definition.concurrency }
+    package var isUserBound: Bool { definition.isUserBound }
+    package var isReadOnly: Bool { definition.isReadOnly }
+    package var isOpenToFlows: Bool { definition.isOpenToFlows }
+    package var completesFromDefault: Bool { definition.completesFromDefault }
+    var isKeptOtherwise: Bool { definition.isKeptOtherwise }
+    var hooks: ServiceHooks { definition.hooks }
+    var misfit: (@Sendable (JSONDocument) -> InvalidInput?)? { definition.misfit }
 
     /// - Throws: ``SessionError/noCommand(service:command:nearest:)``.
     package func command(named name: String) throws(SessionError) -> ServiceCommand {
@@ -77,13 +65,10 @@ package final class RegisteredService: Sendable {
             }
     }
 
-    /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it.
-    var isKeptOtherwise: Bool { presentation != nil }
-
     /// The bytes to send for kept bytes.
     func shown(_ bytes: [UInt8], _ environment: SessionEnvironment) -> [UInt8] {
-        guard let presentation else { return bytes }
-        return presentation.show(bytes, environment.timestamp) ?? defaultBytes
+        guard isKeptOtherwise else { return bytes }
+        return CoordinatorService.summary(of: bytes, environment.timestamp) ?? defaultBytes
     }
 
     /// Whether an instance that was created then has expired.

@@ -23,8 +23,9 @@ package struct ServiceDefinition: Sendable {
     /// client can write the members it knows, and null in a merge patch, which removes a member, puts it back to its
     /// default.
     package let completesFromDefault: Bool
-    /// How the state is sent; `nil` to send it as it is kept.
-    var presentation: ServicePresentation?
+    /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it, and its
+    /// default is kept and sent unchanged.
+    var isKeptOtherwise = false
     /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
     package let isOwnable: Bool
     var commands: [CommandDeclaration] = []
@@ -41,13 +42,13 @@ extension ServiceDefinition {
     init(
         document name: String, kind: String, schema: JSONDocument, default: JSONDocument,
         scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
-        isUserBound: Bool = false, isReadOnly: Bool, isOpenToFlows: Bool, presentation: ServicePresentation? = nil,
+        isUserBound: Bool = false, isReadOnly: Bool, isOpenToFlows: Bool, isKeptOtherwise: Bool = false,
         isOwnable: Bool
     ) {
         self.init(
             name: name, kind: kind, schema: schema, default: `default`, scope: scope, lifetime: lifetime,
             concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly, isOpenToFlows: isOpenToFlows,
-            completesFromDefault: false, presentation: presentation, isOwnable: isOwnable,
+            completesFromDefault: false, isKeptOtherwise: isKeptOtherwise, isOwnable: isOwnable,
             register: { builder in
                 builder.register(DocumentService.key(name), needs: [UnitOfWork.key.erased]) { resolver in
                     try UnitOfWork.make(name, resolver) { state, _ in DocumentService(state: state) }
@@ -62,8 +63,8 @@ extension ServiceDefinition {
     ///   - scope: whether each session has an instance, or the process one for all, which the admin listener writes.
     ///   - lifetime: of an instance, from its creation; then it counts as removed. In milliseconds; `nil` for no end.
     ///   - isUserBound: whether signing out removes the instance.
-    ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it in
-    ///     any case.
+    ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it
+    ///     in any case.
     package init(
         declared name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
         scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
@@ -74,40 +75,34 @@ extension ServiceDefinition {
             concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly || scope == .process,
             isOpenToFlows: scope == .session, isOwnable: scope == .session)
     }
-}
 
-extension ServiceDefinition {
     /// A service with behaviour.
     ///
     /// - Parameter name: which of several services of the type; `nil` for ``SessionService/name``.
     package init<Object: SessionService>(_ type: Object.Type, named name: String? = nil) {
-        self.init(
-            type, named: name, isOpenToFlows: true, completesFromDefault: true, isOwnable: true,
-            misfit: { document in
-                do throws(InvalidInput) {
-                    _ = try TypedJSON.decode(Object.State.self, document)
-                    return nil
-                } catch {
-                    return error
-                }
-            })
+        self.init(type, named: name, isBuiltIn: false, completesFromDefault: true)
     }
 
     /// One whose schema says all about its state, so that a write need not decode it.
     init<Object: SessionService>(
         builtIn type: Object.Type, named name: String? = nil, completesFromDefault: Bool = false
     ) {
-        self.init(
-            type, named: name, isOpenToFlows: !Object.isReadOnly, completesFromDefault: completesFromDefault,
-            isOwnable: false, misfit: nil)
+        self.init(type, named: name, isBuiltIn: true, completesFromDefault: completesFromDefault)
     }
 
     private init<Object: SessionService>(
-        _ type: Object.Type, named name: String?, isOpenToFlows: Bool, completesFromDefault: Bool, isOwnable: Bool,
-        misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
+        _ type: Object.Type, named name: String?, isBuiltIn: Bool, completesFromDefault: Bool
     ) {
         let key = ServiceInstance<Object>.key(name)
         let hooks = Object.hooks
+        let misfit: @Sendable (JSONDocument) -> InvalidInput? = { document in
+            do throws(InvalidInput) {
+                _ = try TypedJSON.decode(Object.State.self, document)
+                return nil
+            } catch {
+                return error
+            }
+        }
         var problems: [String] = []
         if !RegisteredService.isName(key.name) {
             problems.append(
@@ -121,11 +116,10 @@ extension ServiceDefinition {
         }
         self.init(
             name: key.name, kind: Object.name, schema: Object.schema ?? initial.shape, default: initial,
-            isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly, isOpenToFlows: isOpenToFlows,
-            completesFromDefault: completesFromDefault, isOwnable: isOwnable,
-            commands: Object.commands.map(\.declaration),
-            hooks: ServiceHooks(hooks),
-            misfit: misfit,
+            isUserBound: Object.isUserBound, isReadOnly: Object.isReadOnly,
+            isOpenToFlows: !isBuiltIn || !Object.isReadOnly, completesFromDefault: completesFromDefault,
+            isOwnable: !isBuiltIn, commands: Object.commands.map(\.declaration), hooks: ServiceHooks(hooks),
+            misfit: isBuiltIn ? nil : misfit,
             problems: problems,
             register: { builder in
                 builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
@@ -137,9 +131,7 @@ extension ServiceDefinition {
                 }
             })
     }
-}
 
-extension ServiceDefinition {
     /// The services of every installation. A new one is a file of its own and its name here.
     package static let builtIn: [ServiceDefinition] = [
         ServiceDefinition(builtIn: ProfileService.self, completesFromDefault: true),

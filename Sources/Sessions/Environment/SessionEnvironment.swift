@@ -79,6 +79,13 @@ final class SessionEnvironment: Sendable {
     /// unread for 256 of them.
     var generation: UInt8 { UInt8(truncatingIfNeeded: store.generation) }
 
+    /// Asks the store. What it refuses is an error of the session.
+    func ask<Value>(
+        _ request: (any SessionStore) async throws(StoreError) -> Value
+    ) async throws(SessionError) -> Value {
+        do { return try await request(store) } catch { throw SessionError(error) }
+    }
+
     /// Another process has ended the session.
     func forget(_ session: Session) {
         if isShared { registry.withLock(\.registry)?.remove(session.id, session) }

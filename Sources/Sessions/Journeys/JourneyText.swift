@@ -1,4 +1,3 @@
-import Glibc
 import JSONDocument
 import Navigation
 
@@ -42,10 +41,7 @@ package final class JourneyText: Sendable {
 
     /// Whether that is the journey's id.
     func isOf(_ id: UnsafeRawBufferPointer) -> Bool {
-        journey.utf8.span.withUnsafeBytes { own in
-            guard own.count == id.count, let bytes = own.baseAddress, let others = id.baseAddress else { return false }
-            return memcmp(bytes, others, own.count) == 0
-        }
+        journey.utf8.count == id.count && id.elementsEqual(journey.utf8)
     }
 }
 

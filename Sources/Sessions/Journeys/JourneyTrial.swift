@@ -59,13 +59,12 @@ package struct JourneyTrial: Sendable {
     mutating func take(
         _ kept: KeptJourneys, _ record: SessionRecord, _ environment: SessionEnvironment, now: Int64
     ) {
-        let documents = SessionDocuments(record.services, of: environment.catalog, environment)
+        let documents = SessionDocuments(record.services, environment, trying: services)
         documents.patched = kept.patched
-        let tried = TriedDocuments(documents: documents, services: services)
         for journey in kept.journeys where journey.isActive {
             running += 1
             do throws(JourneyRefusal) {
-                if let step = try engine.renewed(journey, services: tried, now: now) {
+                if let step = try engine.renewed(journey, services: documents, now: now) {
                     documents.apply(step)
                     note(step.journey, record, documents)
                 } else if let changed = engine.changedVersion(under: journey) {
@@ -100,28 +99,6 @@ package struct JourneyTrial: Sendable {
                 detail: violation.detail)
             unfit[misfit, default: 0] += 1
         }
-    }
-}
-
-/// The documents of a session, with the schemas and defaults of other services.
-private struct TriedDocuments: ServiceDocuments {
-    let documents: SessionDocuments
-    let services: ServiceCatalog
-
-    func document(of name: String) -> JSONDocument? { documents.document(of: name) ?? defaultDocument(of: name) }
-    func defaultDocument(of name: String) -> JSONDocument? { services[name]?.default }
-    func isPatched(_ patch: ServicePatch) -> Bool { documents.isPatched(patch) }
-    func call(
-        _ command: String, of service: String, with input: JSONDocument?,
-        reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
-    ) throws(CommandRefusal) -> CommandResult {
-        try documents.call(command, of: service, with: input, reading: document, isLive: isLive)
-    }
-    func completed(_ document: JSONDocument, in name: String) -> JSONDocument {
-        services[name]?.fit(document).state ?? document
-    }
-    func violations(of document: JSONDocument, in name: String) -> [JSONViolation] {
-        services[name]?.fit(document).violations ?? []
     }
 }
 

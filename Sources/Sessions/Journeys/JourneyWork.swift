@@ -17,31 +17,22 @@ struct JourneyWork {
     var prepared: ViewText?
     /// How often hooks have made what coordinators own.
     var creations = 0
+}
 
+extension JourneyWork {
+    // Not among the members, so that the compiler makes the memberwise initializer.
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
         let coordinator = try environment.coordinator
         let kept = try Self.kept(in: pending, coordinator)
         let documents = SessionDocuments(
-            pending.living.instances, of: pending.catalog, knowing: pending.memory?.documents ?? [], environment)
+            pending.living.instances, environment, knowing: pending.memory?.documents ?? [])
+        if !kept.patched.isEmpty { documents.patched = kept.patched }
         let guards = pending.memory?.guards ?? GuardMemory()
         // This is the last use, so the value is moved, not copied.
         self.init(
             pending: pending, kept: kept, documents: documents, coordinator: coordinator, environment: environment,
             guards: guards)
-    }
-
-    private init(
-        pending: PendingState, kept: KeptJourneys, documents: SessionDocuments, coordinator: RegisteredService,
-        environment: SessionEnvironment, guards: GuardMemory
-    ) {
-        self.pending = pending
-        self.kept = kept
-        self.documents = documents
-        self.coordinator = coordinator
-        self.environment = environment
-        self.guards = guards
-        if !kept.patched.isEmpty { documents.patched = kept.patched }
     }
 
     private static func kept(

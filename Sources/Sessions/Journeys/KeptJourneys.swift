@@ -37,12 +37,7 @@ struct KeptJourneys: Sendable {
             entries.append(new)
             return new
         }
-        if entries.count == 1 {
-            // Nearly always; and the array belongs to what is remembered, too: it is not copied to be written.
-            entries = [entry]
-        } else {
-            entries[place] = entry
-        }
+        entries[place] = entry
         return entry
     }
 

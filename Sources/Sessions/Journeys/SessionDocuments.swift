@@ -6,9 +6,9 @@ import Navigation
 ///
 /// Lives as long as one unit of work, on one thread.
 final class SessionDocuments: ServiceDocuments {
-    let catalog: ServiceCatalog
-    /// Where commands run; nil where there is no session that they could change.
-    let environment: SessionEnvironment?
+    private let environment: SessionEnvironment
+    /// What documents are checked against and completed by: the session's services, but where others are tried.
+    private let shapes: ServiceCatalog
     /// What lives where the step begins, written or not: what has reached the end of its lifetime is gone from it.
     private let start: [ServiceDocument]
     /// Also where the step begins: it sees one state of them.
@@ -28,21 +28,23 @@ final class SessionDocuments: ServiceDocuments {
 
     /// - Parameter known: what is remembered. What is kept otherwise by now is left out.
     init(
-        _ start: [ServiceDocument], of catalog: ServiceCatalog, knowing known: [KnownDocument] = [],
-        _ environment: SessionEnvironment? = nil
+        _ start: [ServiceDocument], _ environment: SessionEnvironment, knowing known: [KnownDocument] = [],
+        trying shapes: ServiceCatalog? = nil
     ) {
         self.environment = environment
-        self.catalog = catalog
+        self.shapes = shapes ?? environment.catalog
         self.start = start
-        process = environment?.processDocuments.now ?? ProcessState()
+        process = environment.processDocuments.now
         self.known = known
         for place in known.indices.reversed() where !isKept(known[place]) { self.known.remove(at: place) }
     }
 
+    var catalog: ServiceCatalog { environment.catalog }
+
     func document(of name: String) -> JSONDocument? {
         // Before the catalogue is asked, which takes longer.
         for place in known.indices where known[place].service.name == name { return known[place].document }
-        guard let service = service(named: name) else { return nil }
+        guard let service = service(named: name) else { return defaultDocument(of: name) }
         let kept: ServiceDocument?
         let document: JSONDocument
         do throws(SessionError) {
@@ -78,15 +80,15 @@ final class SessionDocuments: ServiceDocuments {
     func lifetime(of name: String) -> Int64? { service(named: name)?.lifetime }
 
     func completed(_ document: JSONDocument, in name: String) -> JSONDocument {
-        service(named: name)?.fit(document).state ?? document
+        shapes[name]?.fit(document).state ?? document
     }
 
     func isPatched(_ patch: ServicePatch) -> Bool { patched.contains(patch) }
 
-    func defaultDocument(of name: String) -> JSONDocument? { service(named: name)?.default }
+    func defaultDocument(of name: String) -> JSONDocument? { service(named: name, in: shapes)?.default }
 
     func violations(of document: JSONDocument, in name: String) -> [JSONViolation] {
-        service(named: name)?.fit(document).violations ?? []
+        shapes[name]?.fit(document).violations ?? []
     }
 
     func call(
@@ -94,7 +96,6 @@ final class SessionDocuments: ServiceDocuments {
         reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         do throws(SessionError) {
-            guard let environment else { throw .serviceFailed(service: name, reason: "No commands run here.") }
             let service = try catalog.service(named: name)
             let kept = start.map { catalog.services[Int($0.service)] }
             let living =
@@ -141,12 +142,7 @@ final class SessionDocuments: ServiceDocuments {
     }
 
     /// Journeys do not see the service that keeps them.
-    private func service(named name: String) -> RegisteredService? {
-        catalog[name].flatMap { $0.isKeptOtherwise ? nil : $0 }
+    private func service(named name: String, in services: ServiceCatalog? = nil) -> RegisteredService? {
+        (services ?? catalog)[name].flatMap { $0.isKeptOtherwise ? nil : $0 }
     }
-}
-
-extension Sessions {
-    /// The services of a session that has just begun, for flows without sessions.
-    package var documentsOfNewSession: any ServiceDocuments { SessionDocuments([], of: catalog, environment) }
 }

@@ -19,7 +19,6 @@ extension SessionRegistry {
             let left = shards.withLock((first + offset) & (shards.count - 1)) { content in
                 content.letLeave(environment.settings, looks: &looks, &excess)
             }
-            residentCount.wrappingSubtract(left.count, ordering: .relaxed)
             // No other code has them. What was counted of them is taken back.
             for session in left { session.markEnded() }
         }
@@ -72,18 +71,6 @@ extension Session.State {
     /// A session that must end stays until the store knows, and one with commits in progress stays until they are
     /// published.
     fileprivate var canLeave: Bool { stage == .open && !isBusy }
-}
-
-extension Session {
-    fileprivate func letGoOfJourneys() {
-        let (id, memory) = state.withLock { state in
-            defer { state.memory = nil }
-            return (state.record.id, state.memory)
-        }
-        // The list's lock may be taken under the lock of a registry's shard, because no lock is taken under it.
-        environment.remembered.remove(self, id)
-        withExtendedLifetime(memory) {}
-    }
 }
 
 /// Uses that the store does not know yet.

@@ -2,20 +2,15 @@ import Synchronization
 
 /// Of all callers that ask for a session that is not in memory, one loads it.
 extension SessionRegistry {
-    func claimLoad(_ id: SessionID) -> SessionLoad.Claim {
-        shards.withLock(place(of: id)) { content in
+    /// Tells the caller what to do: at once, or when another caller's load has ended.
+    func claimLoad(_ id: SessionID, _ caller: UnsafeContinuation<SessionLoad.Outcome, Never>) {
+        let outcome = shards.withLock(place(of: id)) { content -> SessionLoad.Outcome? in
             if let session = content.sessions[id] { return .resident(session) }
-            guard content.loads[id] == nil else { return .others }
+            if content.loads[id]?.waiting.append(caller) != nil { return nil }
             content.loads[id] = SessionLoad()
             return .mine(lastUse: content.unsavedUse(of: id))
         }
-    }
-
-    func waitForLoad(_ id: SessionID, _ continuation: CheckedContinuation<SessionLoad.Outcome, Never>) {
-        let isUnderWay = shards.withLock(place(of: id)) { content in
-            content.loads[id]?.waiting.append(continuation) != nil
-        }
-        if !isUnderWay { continuation.resume(returning: .missed) }
+        if let outcome { caller.resume(returning: outcome) }
     }
 
     /// Adds the loaded session, unless it ended in the meantime, and passes it to all callers that wait.
@@ -25,17 +20,16 @@ extension SessionRegistry {
     func finishLoad(
         _ id: SessionID, _ result: Result<Session?, SessionError>, deadline: Int64 = 0
     ) -> Session? {
-        let (found, waiting, isAdded) = shards.withLock(place(of: id)) { content in
+        let (found, waiting) = shards.withLock(place(of: id)) { content in
             let load = content.loads.removeValue(forKey: id)
             let waiting = load?.waiting ?? []
-            guard load?.isCancelled == false else { return (nil as Session?, waiting, false) }
-            if let other = content.sessions[id] { return (other, waiting, false) }
-            guard case .success(let session?) = result else { return (nil, waiting, false) }
+            guard load?.isCancelled == false else { return (nil as Session?, waiting) }
+            if let other = content.sessions[id] { return (other, waiting) }
+            guard case .success(let session?) = result else { return (nil, waiting) }
             content.sessions[id] = session
             content.expiry.insert(id, deadline: deadline)
-            return (session, waiting, true)
+            return (session, waiting)
         }
-        if isAdded { residentCount.wrappingAdd(1, ordering: .relaxed) }
         let outcome: SessionLoad.Outcome =
             if case .failure(let error) = result { .failed(error) } else { .loaded(found) }
         for continuation in waiting { continuation.resume(returning: outcome) }
@@ -45,28 +39,20 @@ extension SessionRegistry {
 
 /// A session that is being loaded into memory, and the callers that wait for it.
 struct SessionLoad {
-    var waiting: [CheckedContinuation<Outcome, Never>] = []
+    var waiting: [UnsafeContinuation<Outcome, Never>] = []
     /// The session ended after the load began, so the loaded state is out of date.
     var isCancelled = false
 
-    /// The result for the callers that wait.
+    /// What a caller that wants a session is told.
     enum Outcome: Sendable {
-        /// `nil` when there is no such session.
-        case loaded(Session?)
-        case failed(SessionError)
-        /// The load was cancelled: look again.
-        case missed
-    }
-
-    /// What a caller that wants a session must do.
-    enum Claim {
-        /// Nothing: it is in memory.
+        /// It is in memory.
         case resident(Session)
-        /// Load it, and call ``SessionRegistry/finishLoad(_:_:deadline:)`` in any case.
+        /// The caller has to load it, and to call ``SessionRegistry/finishLoad(_:_:deadline:)`` in any case.
         ///
         /// - lastUse: a use that the store may not know yet.
         case mine(lastUse: Int64?)
-        /// Wait for another caller's load: ``SessionRegistry/waitForLoad(_:_:)``.
-        case others
+        /// Another caller has loaded it; `nil` when there is no such session.
+        case loaded(Session?)
+        case failed(SessionError)
     }
 }

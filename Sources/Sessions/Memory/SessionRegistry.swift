@@ -4,8 +4,6 @@ import Synchronization
 /// (``makeRoom(near:_:)``).
 final class SessionRegistry: Sendable {
     let shards: Shards<RegistryShard>
-    /// Sessions of all shards.
-    let residentCount = Atomic<Int>(0)
     /// Sessions in memory or in the store, including those that are being created.
     private let totalCount: Atomic<Int>
     let shedList = Mutex(SheddingList())
@@ -29,7 +27,7 @@ final class SessionRegistry: Sendable {
     private static let sessionsPerShard = 64
 
     /// How many sessions are in memory.
-    var sessionCount: Int { residentCount.load(ordering: .relaxed) }
+    var sessionCount: Int { (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.sessions.count } } }
 
     /// How many sessions exist, in memory or not.
     var total: Int { totalCount.load(ordering: .relaxed) }
@@ -58,44 +56,36 @@ final class SessionRegistry: Sendable {
             content.sessions[id] = session
             content.expiry.insert(id, deadline: deadline)
         }
-        residentCount.wrappingAdd(1, ordering: .relaxed)
     }
 
     /// Removes an ended session, and cancels a load of it that is in progress. Its place must still be returned.
     @discardableResult
     func remove(_ id: SessionID) -> Session? {
-        let session = shards.withLock(place(of: id)) { content in
+        shards.withLock(place(of: id)) { content in
             content.loads[id]?.isCancelled = true
             let session = content.sessions.removeValue(forKey: id)
             content.compactIfStale()
             return session
         }
-        if session != nil { residentCount.wrappingSubtract(1, ordering: .relaxed) }
-        return session
     }
 
     /// Removes a session that another process has ended, unless another one has taken its place.
     func remove(_ id: SessionID, _ session: Session) {
-        let isThere = shards.withLock(place(of: id)) { content in
-            guard content.sessions[id] === session else { return false }
-            content.sessions[id] = nil
-            return true
+        shards.withLock(place(of: id)) { content in
+            if content.sessions[id] === session { content.sessions[id] = nil }
         }
-        if isThere { residentCount.wrappingSubtract(1, ordering: .relaxed) }
     }
 
     /// Removes a session that has expired and stays in the store for a while. Its place stays taken.
     ///
     /// - Returns: whether it was there.
     func retire(_ id: SessionID) -> Bool {
-        let isThere = shards.withLock(place(of: id)) { content in
+        shards.withLock(place(of: id)) { content in
             guard let session = content.sessions.removeValue(forKey: id) else { return false }
             if let time = session.state.withLock({ $0.takeUnsavedUse() }) { content.noteUse(id, at: time) }
             content.compactIfStale()
             return true
         }
-        if isThere { residentCount.wrappingSubtract(1, ordering: .relaxed) }
-        return isThere
     }
 
     /// Takes at most `limit` sessions out of the index that have expired or are held. Sessions that were used in the

@@ -77,18 +77,15 @@ struct ArchiveHeader {
         json.member("program", program)
         json.member("at", time.description)
         json.member("sessions", sessions)
-        json.name("services")
-        json.beginArray()
-        for service in services {
-            json.beginObject()
-            json.member("name", service.name)
-            json.member("kind", service.kind)
-            json.endObject()
+        json.array("services") { json in
+            for service in services {
+                json.beginObject()
+                json.member("name", service.name)
+                json.member("kind", service.kind)
+                json.endObject()
+            }
         }
-        json.endArray()
-        if let after {
-            json.member("after", after.text)
-        }
+        if let after { json.member("after", after.text) }
         return ArchiveLine.seal(json)
     }
 
@@ -119,23 +116,16 @@ struct ArchiveEnd {
     var line: [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.name("end")
-        json.beginObject()
-        json.member("sessions", sessions)
-        json.member("digest", digest)
-        if skipped > 0 {
-            json.member("skipped", skipped)
+        json.object("end") { json in
+            json.member("sessions", sessions)
+            json.member("digest", digest)
+            if skipped > 0 { json.member("skipped", skipped) }
         }
-        json.endObject()
         return ArchiveLine.seal(json)
     }
+}
 
-    init(sessions: Int, digest: String, skipped: Int) {
-        self.sessions = sessions
-        self.digest = digest
-        self.skipped = skipped
-    }
-
+extension ArchiveEnd {
     /// `nil` for a line of another kind.
     init?(_ document: JSONDocument) {
         guard let end = document[member: "end"] else { return nil }

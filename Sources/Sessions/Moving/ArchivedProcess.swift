@@ -42,25 +42,3 @@ struct ArchivedProcess: Sendable {
         guard problems.isEmpty else { throw ArchivedSession.Refusal(problems: problems) }
     }
 }
-
-extension Sessions {
-    /// Imports the documents of the process, all or none.
-    ///
-    /// - Parameter isTrial: whether to find out the result and change nothing.
-    nonisolated(nonsending) func receive(
-        _ archived: ArchivedProcess, _ conflict: SessionImport.Conflict, isTrial: Bool
-    ) async throws -> ImportReport.Process {
-        let session = try await processDocuments()
-        return try await session.transact { pending in
-            let areNew = pending.documents.isEmpty
-            guard areNew || conflict == .replace else { return .skipped }
-            if !isTrial {
-                pending.removeAll()
-                for document in archived.services {
-                    pending.write(pending.catalog.services[Int(document.service)], document.bytes)
-                }
-            }
-            return areNew ? .imported : .replaced
-        }
-    }
-}

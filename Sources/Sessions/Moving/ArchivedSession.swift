@@ -219,20 +219,12 @@ extension ArchivedSession {
         time("used_at", stored.lastUsedAt)
         time("expires_at", record.expiresAt)
         json.member("revision", record.revision)
-        if details.revisionFloor > 0 {
-            json.member("revision_floor", details.revisionFloor)
-        }
-        if let userID = details.userID {
-            json.member("user_id", userID)
-        }
+        if details.revisionFloor > 0 { json.member("revision_floor", details.revisionFloor) }
+        if let userID = details.userID { json.member("user_id", userID) }
         if !details.labels.isEmpty {
-            json.name("labels")
-            json.beginObject()
-            for label in details.labels.items {
-                json.name(label.name)
-                json.string(label.value)
+            json.object("labels") { json in
+                for label in details.labels.items { json.member(label.name, label.value) }
             }
-            json.endObject()
         }
         if !details.retiredTokens.isEmpty {
             json.name("retired_tokens")
@@ -255,23 +247,20 @@ extension ArchivedSession {
 extension JSONWriter {
     /// The written services of a session, or of the process.
     mutating func services(of record: SessionRecord, _ environment: SessionEnvironment) {
-        name("services")
-        beginArray()
-        // The end of the archive counts those that are left out.
-        for document in record.services where !document.isDamaged {
-            let service = environment.catalog.services[Int(document.service)]
-            guard service.scope == record.scope else { continue }
-            beginObject()
-            member("name", service.name)
-            member("birth", document.birth)
-            member("revision", document.revision)
-            for (member, time) in [("created_at", document.createdAt), ("updated_at", document.updatedAt)] {
-                name(member)
-                string(environment.timestamp(time).description)
+        array("services") { json in
+            // The end of the archive counts those that are left out.
+            for document in record.services where !document.isDamaged {
+                let service = environment.catalog.services[Int(document.service)]
+                guard service.scope == record.scope else { continue }
+                json.beginObject()
+                json.member("name", service.name)
+                json.member("birth", document.birth)
+                json.member("revision", document.revision)
+                json.member("created_at", environment.timestamp(document.createdAt).description)
+                json.member("updated_at", environment.timestamp(document.updatedAt).description)
+                json.member("document", String(decoding: document.bytes, as: UTF8.self))
+                json.endObject()
             }
-            member("document", String(decoding: document.bytes, as: UTF8.self))
-            endObject()
         }
-        endArray()
     }
 }

@@ -94,19 +94,16 @@ package struct ImportReport: Sendable, Equatable {
         if let process {
             json.member("process", process.rawValue)
         }
-        json.name("errors")
-        json.beginArray()
-        for error in errors {
-            json.beginObject()
-            json.member("line", error.line)
-            if let id = error.id {
-                json.member("id", id.description)
+        json.array("errors") { json in
+            for error in errors {
+                json.beginObject()
+                json.member("line", error.line)
+                if let id = error.id { json.member("id", id.description) }
+                json.member("pointer", error.problem.pointer)
+                json.member("detail", error.problem.detail)
+                json.endObject()
             }
-            json.member("pointer", error.problem.pointer)
-            json.member("detail", error.problem.detail)
-            json.endObject()
         }
-        json.endArray()
         json.member("more_errors", moreErrors)
         json.name("complete")
         json.bool(isComplete)

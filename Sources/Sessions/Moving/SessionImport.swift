@@ -144,18 +144,6 @@ package struct SessionImport {
     }
 }
 
-extension Sessions {
-    fileprivate nonisolated(nonsending) func outcome(
-        of session: ArchivedSession, _ conflict: SessionImport.Conflict, isTrial: Bool
-    ) async -> Result<Arrival, SessionError> {
-        do throws(SessionError) {
-            return .success(try await receive(session, conflict, isTrial: isTrial))
-        } catch {
-            return .failure(error)
-        }
-    }
-}
-
 extension ImportReport {
     fileprivate mutating func count(_ arrival: Sessions.Arrival) {
         switch arrival {

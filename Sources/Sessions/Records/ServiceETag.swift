@@ -1,5 +1,3 @@
-import Glibc
-
 /// The version of a service's state: the session's revision at the service's last write, 0 if it was never written.
 ///
 /// A session's revision only grows, so a value never returns for other content, even after the service was removed. 0
@@ -27,47 +25,10 @@ package struct ServiceETag: Sendable, Hashable {
 
 extension ServiceETag: CustomStringConvertible {
     /// In quotes, as in a header field.
-    package var description: String {
-        // With the exact capacity, up to 15 bytes need no memory.
-        String(unsafeUninitializedCapacity: length) { buffer in
-            write(into: UnsafeMutableRawBufferPointer(buffer))
-            return length
-        }
-    }
+    package var description: String { "\"\(revision)\"" }
 
     /// Whether the text is exactly this tag, in quotes.
-    package func isWritten(_ text: UnsafeRawBufferPointer) -> Bool {
-        let quote = UInt8(ascii: "\"")
-        guard text.count == length, text[0] == quote, text[text.count - 1] == quote else { return false }
-        var rest = revision
-        for place in stride(from: text.count - 2, through: 1, by: -1) {
-            guard text[place] == UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10) else { return false }
-            rest /= 10
-        }
-        return true
-    }
-
-    /// Bytes of `description`.
-    private var length: Int {
-        var digits = 1
-        var rest = revision
-        while rest >= 10 {
-            digits += 1
-            rest /= 10
-        }
-        return digits + 2
-    }
-
-    private func write(into buffer: UnsafeMutableRawBufferPointer) {
-        let last = buffer.count - 1
-        buffer[0] = UInt8(ascii: "\"")
-        buffer[last] = UInt8(ascii: "\"")
-        var rest = revision
-        for place in stride(from: last - 1, through: 1, by: -1) {
-            buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
-    }
+    package func isWritten(_ text: UnsafeRawBufferPointer) -> Bool { text.elementsEqual(description.utf8) }
 }
 
 /// The condition of an operation on a service or a journey (RFC 9110 section 13.1). The entity tag of both is a number

@@ -64,13 +64,25 @@ final class WaitingCall: Sendable {
         try session.environment.process.resolve(key)
     }
 
+    /// A unit of work of the command.
+    ///
+    /// - Throws: what `body` throws, as it is: the command may know what to do about it.
+    ///   ``SessionError/unauthenticated`` when the user has left meanwhile: what is here is another one's.
     func update<Result: Sendable>(_ body: @escaping @Sendable (ServicePlace) throws -> Result) async throws -> Result {
         let isFirst = state.withLock { state in
             defer { state.isFirst = false }
             return state.isFirst
         }
-        let (result, etag) = try await session.unit(
-            of: command, operation, by: caller, isChecked: isFirst, whileOf: userID, body)
+        let (result, etag) = try await session.transact { [self] pending in
+            if let userID, pending.details.userID?.isExactly(userID) != true { throw SessionError.unauthenticated }
+            var transaction = Transaction(in: session, by: caller)
+            try transaction.journeys.settle(operation.journey, in: &pending, session.environment)
+            // The caller's condition has to hold at the first one.
+            if isFirst { try session.check(operation, by: caller, on: pending, &transaction.journeys) }
+            let result = try session.run(command, operation, on: &pending, body)
+            transaction.journeys.forget()
+            return (result, try transaction.outcome(of: operation, on: pending).etag)
+        }
         state.withLock { $0.etag = etag }
         return result
     }

@@ -71,15 +71,15 @@ final class QueuedWork: @unchecked Sendable {
 /// The next state of a session after a unit of work. A class, because the state is expensive to copy.
 final class WorkResult: Sendable {
     let pending: PendingState
-    /// The record to store; `nil` when there is nothing to store.
-    let record: SessionRecord?
-    let newFlows: [UsedFlow]
+    /// `nil` when there is nothing to store.
+    let commit: SessionCommit?
 
-    init(pending: consuming PendingState, _ commit: SessionCommit?) {
+    init(_ pending: consuming PendingState, _ commit: SessionCommit?) {
         self.pending = pending
-        record = commit?.record
-        newFlows = commit?.newFlows ?? []
+        self.commit = commit
     }
+
+    var record: SessionRecord? { commit?.record }
 }
 
 extension SessionEnvironment {

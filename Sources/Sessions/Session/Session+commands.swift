@@ -21,36 +21,13 @@ extension Session {
     }
 
     /// Runs the code of a command.
-    private func run<Result>(
+    func run<Result>(
         _ command: ServiceCommand, _ operation: ServiceOperation, on pending: inout PendingState,
         _ body: (ServicePlace) throws -> Result
     ) throws -> Result {
         let service = operation.service.name
         return try environment.withLocator(on: &pending, inJourney: operation.journey) { locator in
             try environment.timed(command.name, of: service) { try body(ServicePlace(locator: locator, name: service)) }
-        }
-    }
-
-    /// A unit of work of a command that waits.
-    ///
-    /// - Parameters:
-    ///   - isChecked: whether the operation's condition has to hold.
-    ///   - userID: who was signed in when the command was called; `nil` for nobody.
-    /// - Returns: also the entity tag of the service after the unit.
-    /// - Throws: what `body` throws, as it is: the command may know what to do about it.
-    ///   ``SessionError/unauthenticated`` when that user has left meanwhile: what is here is another one's.
-    nonisolated(nonsending) func unit<Result: Sendable>(
-        of command: ServiceCommand, _ operation: ServiceOperation, by caller: ServiceCaller, isChecked: Bool,
-        whileOf userID: String?, _ body: @escaping @Sendable (ServicePlace) throws -> Result
-    ) async throws -> (Result, ServiceETag) {
-        try await transact { [self] pending in
-            if let userID, pending.details.userID?.isExactly(userID) != true { throw SessionError.unauthenticated }
-            var journeys = WrittenJourneys()
-            try journeys.settle(operation.journey, in: &pending, environment)
-            if isChecked { try check(operation, by: caller, on: pending, &journeys) }
-            let result = try run(command, operation, on: &pending, body)
-            var transaction = Transaction(in: self, by: caller)
-            return (result, try transaction.outcome(of: operation, on: pending).etag)
         }
     }
 
@@ -84,7 +61,7 @@ extension Session {
     }
 
     /// Whether the caller may do an operation on the state as it was before the unit of work.
-    private func check(
+    func check(
         _ operation: ServiceOperation, by caller: ServiceCaller, on pending: PendingState,
         _ journeys: inout WrittenJourneys
     ) throws(SessionError) {

@@ -55,14 +55,6 @@ extension Session {
             if state.stage == .open { state.stage = .held }
         }
     }
-
-    /// All living instances, newest first, and the last state.
-    var remains: (services: [RegisteredService], record: SessionRecord) {
-        let (record, unwritten) = state.withLock { ($0.record, $0.unwritten) }
-        let newestFirst = (record.services + unwritten).sorted { $0.birth > $1.birth }
-        let services = newestFirst.map { environment.catalog.services[Int($0.service)] }
-        return (services, record)
-    }
 }
 
 extension Session.State {

@@ -238,9 +238,7 @@ extension Session {
             return .failure(cause)
         }
     }
-}
 
-extension Session {
     /// Gives up every journey, the newest first, before what keeps them goes.
     ///
     /// - Returns: whether it has to stay even so, for the steps of journeys to come.
@@ -251,9 +249,7 @@ extension Session {
         pending = work.pending
         return !work.kept.isEmpty
     }
-}
 
-extension Session {
     /// What has to be given to start a journey over with its flow: the schema of the flow's input.
     ///
     /// - Returns: nil when nothing has to be given, and when there is no such journey or flow.

@@ -93,4 +93,23 @@ extension Session {
             if !isCounted, !state.isEnded { service.countLive(1) }
         }
     }
+
+    /// The same as ``document(of:)`` for callers that can wait: of a service that has a hook for the first use, what
+    /// that has made.
+    nonisolated(nonsending) package func createdDocument(
+        of service: RegisteredService
+    ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
+        while isFirstUse(of: service) {
+            try await transact { [environment] pending in
+                if !pending.isLive(service) { try environment.create(service, on: &pending) }
+            }
+        }
+        return try document(of: service)
+    }
+
+    /// Whether reading the service has to run its hook first: see ``createdDocument(of:)``.
+    package func isFirstUse(of service: RegisteredService) -> Bool {
+        guard service.hooks.create != nil else { return false }
+        return (try? pendingState())?.isLive(service) == false
+    }
 }

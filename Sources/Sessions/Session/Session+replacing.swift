@@ -16,7 +16,7 @@ extension Session {
             arrival.stored.record, inPlaceOf: former.record, coordinator: environment.coordinator)
         let next = StoredSession(
             record: record, lastUsedAt: max(arrival.stored.lastUsedAt, former.lastUsedAt))
-        let tasks = environment.tasks(of: record)
+        let (tasks, generation) = (environment.tasks(of: record), environment.generation)
         do {
             try await environment.store.receive(
                 SessionArrival(
@@ -30,7 +30,7 @@ extension Session {
         }
         environment.knowFlows(arrival.flows)
         breakWatch()
-        take(next, environment.generation, isReplacement: true)
+        take(next, generation, isReplacement: true)
         environment.tasks.tell(tasks.map { .begun($0) })
         return true
     }

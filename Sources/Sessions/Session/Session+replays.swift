@@ -17,11 +17,7 @@ extension Session {
 
     /// The sealed response that the session keeps; `nil` when it is there no more.
     nonisolated(nonsending) package func response(_ id: ShortDigest) async throws(SessionError) -> [UInt8]? {
-        do {
-            return try await environment.store.replays.response(id, of: self.id)
-        } catch {
-            throw SessionError(error)
-        }
+        try await environment.ask { store throws(StoreError) in try await store.replays.response(id, of: self.id) }
     }
 
     /// Whether a token opens the session: its own, or one that was replaced and is in its grace.

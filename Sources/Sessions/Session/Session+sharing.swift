@@ -57,13 +57,9 @@ extension Session {
 
     /// How the session is in the store, and takes over when it was last used.
     nonisolated(nonsending) func standing() async throws(SessionError) -> SessionStanding? {
-        do {
-            guard let standing = try await environment.store.standing(of: id) else { return nil }
-            state.withLock { $0.take(standing, now: environment.clock.now()) }
-            return standing
-        } catch {
-            throw SessionError(error)
-        }
+        let standing = try await environment.ask { store throws(StoreError) in try await store.standing(of: id) }
+        if let standing { state.withLock { $0.take(standing, now: environment.clock.now()) } }
+        return standing
     }
 
     /// The store has no such session any more.
@@ -76,13 +72,8 @@ extension Session {
 
     /// Takes over a state that another process committed. The caller has the turn.
     nonisolated(nonsending) func reload() async throws(SessionError) {
-        let stored: StoredSession?
         let generation = environment.generation
-        do {
-            stored = try await environment.store.load(id)
-        } catch {
-            throw SessionError(error)
-        }
+        let stored = try await environment.ask { store throws(StoreError) in try await store.load(id) }
         guard let stored else {
             endElsewhere()
             throw .ended
@@ -116,8 +107,7 @@ extension Session {
         environment.countJourneys(of: record, 1)
         if record.revision == pending.base.revision {
             if record.isSame(as: pending.base) { return }
-            environment.remembered.remove(self, record.id)
-            forgetJourneys()
+            letGoOfJourneys()
         }
         guard isWatched else { return }
         // Another session has come in its place, or the store has lost commits.

@@ -74,6 +74,13 @@ extension Session {
         if state.withLock(\.isEnded) { environment.remembered.remove(self, id) }
     }
 
+    /// Evicts the memory, and takes the session from the list of those that have one. That list's lock may be taken
+    /// under the lock of a registry's shard, because no lock is taken under it.
+    func letGoOfJourneys() {
+        forgetJourneys()
+        environment.remembered.remove(self, id)
+    }
+
     /// Evicts the memory.
     func forgetJourneys() {
         // Freed outside of the lock.
@@ -83,14 +90,10 @@ extension Session {
         }
         withExtendedLifetime(memory) {}
     }
-}
 
-extension Session {
     /// Raised by every commit: what was made of the state at one revision holds as long as that is the revision.
     package var revision: UInt64 { state.withLock { $0.record.revision } }
-}
 
-extension Session {
     /// The state of a service as a journey's topmost coordinator sees it.
     ///
     /// - Throws: ``SessionError/noJourney(_:)``.

@@ -105,9 +105,11 @@ extension Session {
 
     /// Tells watchers that the session has ended.
     func tellWatchers(of end: SessionEnd) {
-        guard state.withLock(\.isWatched) else { return }
-        let (services, record) = remains
-        let changes = services.map { SessionChange.serviceRemoved(name: $0.name) } + [.ended(end)]
+        let (record, unwritten, isWatched) = state.withLock { ($0.record, $0.unwritten, $0.isWatched) }
+        guard isWatched else { return }
+        let newestFirst = (record.services + unwritten).sorted { $0.birth > $1.birth }
+        let names = newestFirst.map { environment.catalog.services[Int($0.service)].name }
+        let changes = names.map { SessionChange.serviceRemoved(name: $0) } + [.ended(end)]
         environment.store.unfollow(record.id)
         environment.watches.forget(record.id)?
             .take(

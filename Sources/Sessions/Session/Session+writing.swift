@@ -39,12 +39,12 @@ extension Session {
         }
         guard var commit = environment.commit(of: pending) else {
             guard token == nil else { return done(.failure(Unconfirmed())) }
-            adopt(pending, nil, [])
+            adopt(pending, nil)
             return done(.success(value))
         }
         guard let store = environment.promptStore else {
             let work = queued(value, isLong, hasPrecedence, token, once, body, done)
-            return submit(work, WorkResult(pending: consume pending, commit), commit)
+            return submit(work, WorkResult(consume pending, commit))
         }
         commit.usedAt = state.withLock { $0.takeUse() }
         if let failure = store.commit(commit) {
@@ -52,17 +52,17 @@ extension Session {
             if case .conflict = failure { return begin(queued(nil, isLong, hasPrecedence, token, once, body, done)) }
             return done(.failure(self.failure(failure)))
         }
-        adopt(pending, commit.record, commit.newFlows)
+        adopt(pending, commit)
         done(.success(value))
     }
 
     /// Makes the result of a unit that met no other visible.
     @inline(__always)
-    private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow]) {
+    private func adopt(_ pending: borrowing PendingState, _ commit: SessionCommit?) {
         let (isFirstMemory, isWatched) = state.withLock { state in
-            (state.adopt(pending, record, environment), state.isWatched)
+            (state.adopt(pending, commit?.record, environment), state.isWatched)
         }
-        announce(pending, record, newFlows, isFirstMemory, isWatched: isWatched)
+        announce(pending, commit, isFirstMemory, isWatched: isWatched)
     }
 
     /// A unit that waits for its turn, or for its commit.
@@ -123,35 +123,32 @@ extension Session {
     /// Runs the unit of work that has the turn, and hands its commit to the store.
     func run(_ work: QueuedWork) {
         do {
-            var pending = try pendingState { $0.pipeline?.head }
-            guard work.run(on: &pending) else { return submit(work, nil, nil) }
+            var pending = try pendingState(onHead: true)
+            guard work.run(on: &pending) else { return submit(work, nil) }
             let commit = environment.commit(of: pending)
-            submit(work, WorkResult(pending: consume pending, commit), commit)
+            submit(work, WorkResult(consume pending, commit))
         } catch {
             work.conclude(error)
         }
     }
 
-    /// - Parameters:
-    ///   - result: what the unit has made; nil when it threw.
-    ///   - commit: nil when there is nothing to store.
-    private func submit(_ work: QueuedWork, _ result: WorkResult?, _ commit: SessionCommit?) {
+    /// - Parameter result: what the unit has made; nil when it threw.
+    private func submit(_ work: QueuedWork, _ result: WorkResult?) {
         work.result = result
         let usedAt = state.withLock { $0.submit(work) }
-        guard let usedAt, var commit else { return publish() }
+        guard let usedAt, var commit = result?.commit else { return publish() }
         commit.usedAt = usedAt
         environment.store.commit(commit) { work.session.publish(work, $0) }
     }
 
     /// A copy of the durable state, to read.
-    func pendingState() throws(SessionError) -> PendingState { try pendingState { _ in nil } }
-
-    /// - Parameter head: selects the state to copy; `nil` for the durable state.
-    private func pendingState(_ head: (borrowing State) -> Pipeline.Head?) throws(SessionError) -> PendingState {
+    ///
+    /// - Parameter onHead: whether it is to be the state after the units in progress, to work on.
+    func pendingState(onHead: Bool = false) throws(SessionError) -> PendingState {
         let now = environment.clock.now()
         return try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
-            guard let head = head(state) else { return state.pending(environment.catalog, now: now) }
+            guard onHead, let head = state.pipeline?.head else { return state.pending(environment.catalog, now: now) }
             return PendingState(
                 base: head.record, unwritten: head.unwritten, catalog: environment.catalog, now: now,
                 memory: head.memory)
@@ -186,8 +183,7 @@ extension Session {
         if let error = work.failure { return work.conclude(failure(error)) }
         countUse(by: work)
         if let result = work.result {
-            announce(
-                result.pending, result.record, result.newFlows, work.isFirstMemory, isWatched: work.isWatched)
+            announce(result.pending, result.commit, work.isFirstMemory, isWatched: work.isWatched)
         }
         work.conclude(nil)
     }
@@ -195,13 +191,12 @@ extension Session {
     /// Tells watchers what has become visible.
     @inline(__always)
     private func announce(
-        _ pending: borrowing PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow], _ isFirstMemory: Bool,
-        isWatched: Bool
+        _ pending: borrowing PendingState, _ commit: SessionCommit?, _ isFirstMemory: Bool, isWatched: Bool
     ) {
         if isFirstMemory { noteMemory(pending.base.id) }
-        if !newFlows.isEmpty { environment.knowFlows(newFlows) }
+        if let commit, !commit.newFlows.isEmpty { environment.knowFlows(commit.newFlows) }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
-        if let record, isWatched { tellWatchers(pending.sessionChanges(environment), record) }
+        if let commit, isWatched { tellWatchers(pending.sessionChanges(environment), commit.record) }
         environment.makeRoom(near: pending.base.id)
     }
 

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A session in memory. What it can do is in the files of this folder.
+/// A session in memory. Each file `Session+subject.swift` of this folder has a part of what it can do, and no other
+/// file does.
 ///
 /// There are up to a million of these, so each member costs a million times its size.
 package final class Session: Sendable {

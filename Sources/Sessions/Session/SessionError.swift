@@ -144,30 +144,15 @@ extension SessionError {
         case .full(let reason): self = .storageFull(reason: reason)
         }
     }
-}
-
-extension SessionError {
-    /// Converts an error of a locator. A session error that a service threw stays as it is.
-    init(_ error: ServiceLocatorError, service: String) {
-        switch error {
-        case .notRegistered(let key): self = .notRegistered(service: key.name)
-        default:
-            if let refusal = error.underlying as? Refusal {
-                self = .refused(refusal)
-                return
-            }
-            self =
-                error.underlying as? SessionError
-                ?? .serviceFailed(service: service, reason: String(reflecting: error))
-        }
-    }
 
     /// What the code of a service has thrown.
     init(thrown error: any Error, by service: String) {
         switch error {
         case let error as SessionError: self = error
         case let refusal as Refusal: self = .refused(refusal)
-        case let error as ServiceLocatorError: self.init(error, service: service)
+        case ServiceLocatorError.notRegistered(let key): self = .notRegistered(service: key.name)
+        case let error as ServiceLocatorError where error.underlying is SessionError || error.underlying is Refusal:
+            self.init(thrown: error.underlying ?? error, by: service)
         default: self = .serviceFailed(service: service, reason: String(reflecting: error))
         }
     }

@@ -5,25 +5,28 @@ extension Sessions {
     ///
     /// - Parameters:
     ///   - labels: an object of strings; `nil` for none.
-    ///   - once: the request, if its copies must not be executed again; then ``ExecutedBefore`` may come in place of the
-    ///     result.
+    ///   - once: the request, if its copies must not be executed again; then ``ExecutedBefore`` may come in place of
+    ///     the result.
     ///   - limit: the most lone replays that the store keeps.
     ///   - done: called once, before this returns or later on a thread of the store, where it must take no time. It
     ///     gets ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with `/labels`,
     ///     or what the store says.
     package func create(
         labels: JSONDocument? = nil, mode: SessionMode = .bearer, once: Once<(Session, SessionToken)>? = nil,
-        mostLone limit: Int = .max, then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
+        mostLone limit: Int = .max, then done: @escaping Created
     ) {
         do {
             let labels = try labels.map { labels throws(SessionError) in
                 try SessionLabels.none.merging(labels, settings)
             }
-            try create(Wish(labels: labels ?? .none, mode: mode, once: once, mostLone: limit), then: done)
+            create(Wish(labels: labels ?? .none, mode: mode, once: once, mostLone: limit, done: done))
         } catch {
             done(.failure(error))
         }
     }
+
+    /// Called with a new session and its token.
+    package typealias Created = @Sendable (Result<(Session, SessionToken), any Error>) -> Void
 
     /// A session to create.
     private struct Wish: Sendable {
@@ -31,6 +34,7 @@ extension Sessions {
         let mode: SessionMode
         let once: Once<(Session, SessionToken)>?
         let mostLone: Int
+        let done: Created
         /// Begins with 1.
         var attempt = 1
 
@@ -50,25 +54,17 @@ extension Sessions {
         }
     }
 
-    private func create(
-        _ wish: Wish, then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
-    ) throws(SessionError) {
-        guard registry.reserve(limit: settings.maxSessions) else { return try createInPlaceOfOther(wish, then: done) }
+    private func create(_ wish: Wish) {
+        guard registry.reserve(limit: settings.maxSessions) else { return createInPlaceOfOther(wish) }
         var new = register(labels: wish.labels, mode: wish.mode)
         let finish = { @Sendable [self] (new: NewSession, failure: StoreError?) in
             guard let failure else {
                 createdCount.wrappingAdd(1, ordering: .relaxed)
-                return done(.success((new.session, new.token)))
+                return wish.done(.success((new.session, new.token)))
             }
             withdraw(new)
-            guard case .conflict = failure, wish.attempt < Self.mostAttempts else {
-                return done(.failure(SessionError(failure)))
-            }
-            do {
-                try create(wish.next, then: done)
-            } catch {
-                done(.failure(error))
-            }
+            if case .conflict = failure, wish.attempt < Self.mostAttempts { return create(wish.next) }
+            wish.done(.failure(SessionError(failure)))
         }
         guard let replay = wish.once?.replay((new.session, new.token)) else {
             return environment.store.create(new.stored) { [new] in finish(new, $0) }
@@ -81,36 +77,33 @@ extension Sessions {
             case .failure(let failure): finish(new, failure)
             case .success(let other?):
                 withdraw(new)
-                guard case .session(let id) = other.content else { return done(.failure(SessionError.contention)) }
-                done(.failure(ExecutedBefore(.madeSession(id, fingerprint: other.fingerprint))))
+                guard case .session(let id) = other.content else {
+                    return wish.done(.failure(SessionError.contention))
+                }
+                wish.done(.failure(ExecutedBefore(.madeSession(id, fingerprint: other.fingerprint))))
             }
         }
     }
 
     /// All places are taken. Ends the session that is missed least, and creates one in its place. So a client that
     /// creates sessions in masses does not lock out the others.
-    private func createInPlaceOfOther(
-        _ wish: Wish, then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
-    ) throws(SessionError) {
-        guard wish.attempt < Self.mostAttempts else { throw .tooManySessions }
+    private func createInPlaceOfOther(_ wish: Wish) {
+        let full = SessionError.tooManySessions
+        guard wish.attempt < Self.mostAttempts else { return wish.done(.failure(full)) }
         let shedding = Shedding(now: environment.clock.now())
         let mustSearch = registry.beginSearch(now: shedding.now)
         let candidate = registry.takeCandidate(shedding, settings)
-        guard mustSearch || candidate != nil else { throw .tooManySessions }
+        guard mustSearch || candidate != nil else { return wish.done(.failure(full)) }
         Task {
             do {
                 if mustSearch { registry.search(shedding, settings) }
-                guard let id = candidate ?? registry.takeCandidate(shedding, settings) else {
-                    throw SessionError.tooManySessions
-                }
+                guard let id = candidate ?? registry.takeCandidate(shedding, settings) else { throw full }
                 // It has ended since it was found. That is no attempt.
-                guard let other = try await load(id) else {
-                    return try createInPlaceOfOther(wish, then: done)
-                }
+                guard let other = try await load(id) else { return createInPlaceOfOther(wish) }
                 if try await end(other, .expired, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
-                try create(wish.next, then: done)
+                create(wish.next)
             } catch {
-                done(.failure(error))
+                wish.done(.failure(error))
             }
         }
     }
@@ -156,15 +149,12 @@ extension Sessions {
         new.session.markEnded()
         if registry.remove(new.stored.record.id) != nil { registry.giveBack(1) }
     }
-}
 
-extension Sessions {
     /// What was kept of a request that names no session.
     package func loneReplay(_ id: ShortDigest) async throws(SessionError) -> LoneReplay? {
-        do {
-            return try await environment.store.replays.loneReplay(id, now: environment.clock.now())
-        } catch {
-            throw SessionError(error)
+        let now = environment.clock.now()
+        return try await environment.ask { store throws(StoreError) in
+            try await store.replays.loneReplay(id, now: now)
         }
     }
 
@@ -172,10 +162,9 @@ extension Sessions {
     ///
     /// - Returns: what a copy of the request has left before.
     package func keep(_ replay: LoneReplay, atMost limit: Int) async throws(SessionError) -> LoneReplay? {
-        do {
-            return try await environment.store.replays.keep(replay, now: environment.clock.now(), atMost: limit)
-        } catch {
-            throw SessionError(error)
+        let now = environment.clock.now()
+        return try await environment.ask { store throws(StoreError) in
+            try await store.replays.keep(replay, now: now, atMost: limit)
         }
     }
 }

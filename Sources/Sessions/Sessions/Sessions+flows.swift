@@ -5,12 +5,7 @@ extension Sessions {
     /// Whether journeys in the store may need flows that are not loaded, so that ``runningJourneys()`` must go through
     /// them. Reads no session.
     package func needsCensus() async throws(SessionError) -> Bool {
-        let used: [UsedFlow]?
-        do {
-            used = try await environment.store.usedFlows()
-        } catch {
-            throw SessionError(error)
-        }
+        let used = try await environment.ask { store throws(StoreError) in try await store.usedFlows() }
         guard let used else { return true }
         let catalog = environment.journeys.engine.catalog
         let unchanged = used.filter { catalog.usedFlow($0.flow, version: $0.version) == $0 }
@@ -30,13 +25,12 @@ extension Sessions {
                 catalog.usedFlow(row.flow, version: row.version)
                     ?? UsedFlow(flow: row.flow, version: row.version, states: "")
             })
-        do {
-            try await environment.store.replaceUsedFlows(Array(needed))
-        } catch {
-            throw SessionError(error)
-        }
+        try await environment.ask { store throws(StoreError) in try await store.replaceUsedFlows(Array(needed)) }
         environment.knowFlows(needed.filter { !$0.states.isEmpty })
     }
+
+    /// The services of a session that has just begun, for flows without sessions.
+    package var documentsOfNewSession: any ServiceDocuments { SessionDocuments([], environment) }
 }
 
 extension SessionEnvironment {

@@ -52,15 +52,13 @@ extension Sessions {
 
     /// See ``SessionStore/page(after:limit:)``.
     func stored(after id: SessionID?, limit: Int) async throws(SessionError) -> SessionPage {
-        do {
-            let page = try await environment.store.page(after: id, limit: limit)
-            guard page.sessions.contains(where: { $0.record.id == SessionID.process }) else { return page }
-            return SessionPage(
-                sessions: page.sessions.filter { $0.record.id != SessionID.process }, next: page.next,
-                skipped: page.skipped)
-        } catch {
-            throw SessionError(error)
+        let page = try await environment.ask { store throws(StoreError) in
+            try await store.page(after: id, limit: limit)
         }
+        guard page.sessions.contains(where: { $0.record.id == SessionID.process }) else { return page }
+        return SessionPage(
+            sessions: page.sessions.filter { $0.record.id != SessionID.process }, next: page.next,
+            skipped: page.skipped)
     }
 }
 

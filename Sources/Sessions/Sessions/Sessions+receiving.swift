@@ -36,11 +36,7 @@ extension Sessions {
     }
 
     private nonisolated(nonsending) func stored(_ id: SessionID) async throws(SessionError) -> StoredSession? {
-        do {
-            return try await environment.store.load(id).map(current)
-        } catch {
-            throw SessionError(error)
-        }
+        try await environment.ask { store throws(StoreError) in try await store.load(id) }.map(current)
     }
 
     private func isOver(_ session: StoredSession) -> Bool {
@@ -54,15 +50,8 @@ extension Sessions {
         guard let here = try await stored(id), isOver(here) else { return false }
         if let session = registry[id] {
             _ = try await end(session, .expired)
-            return true
-        }
-        do {
-            if try await environment.store.end(id) {
-                countEnd()
-                environment.runEnded(here.record)
-            }
-        } catch {
-            throw SessionError(error)
+        } else if try await endStored(id) {
+            environment.runEnded(here.record)
         }
         return true
     }
@@ -99,5 +88,35 @@ extension Sessions {
         // It may expire earlier than the one that it replaces.
         registry.reconsider(arrival.id, at: session.stored.deadline(settings))
         return true
+    }
+
+    /// Imports the documents of the process, all or none.
+    ///
+    /// - Parameter isTrial: whether to find out the result and change nothing.
+    nonisolated(nonsending) func receive(
+        _ archived: ArchivedProcess, _ conflict: SessionImport.Conflict, isTrial: Bool
+    ) async throws -> ImportReport.Process {
+        let session = try await processDocuments()
+        return try await session.transact { pending in
+            let areNew = pending.documents.isEmpty
+            guard areNew || conflict == .replace else { return .skipped }
+            if !isTrial {
+                pending.removeAll()
+                for document in archived.services {
+                    pending.write(pending.catalog.services[Int(document.service)], document.bytes)
+                }
+            }
+            return areNew ? .imported : .replaced
+        }
+    }
+
+    nonisolated(nonsending) func outcome(
+        of session: ArchivedSession, _ conflict: SessionImport.Conflict, isTrial: Bool
+    ) async -> Result<Arrival, SessionError> {
+        do throws(SessionError) {
+            return .success(try await receive(session, conflict, isTrial: isTrial))
+        } catch {
+            return .failure(error)
+        }
     }
 }

@@ -18,12 +18,8 @@ extension Sessions {
             let mark = queue.mark(of: name)
             let now = clock.now()
             let end = now.later(by: lease)
-            let claims: TaskClaims
-            do {
-                claims = try await environment.store.claimTasks(
-                    TaskClaim(name: name, limit: limit, now: now, end: end))
-            } catch {
-                throw SessionError(error)
+            let claims = try await environment.ask { store throws(StoreError) in
+                try await store.claimTasks(TaskClaim(name: name, limit: limit, now: now, end: end))
             }
             if !claims.tasks.isEmpty { queue.expect(name, at: end) }
             if let next = claims.nextDue { queue.expect(name, at: next) }
@@ -108,12 +104,8 @@ extension Sessions {
     package func tasks(
         named name: String? = nil, _ status: TaskStatus? = nil, after id: TaskID? = nil, limit: Int
     ) async throws -> [StoredTask] {
-        do {
-            return try await environment.store.tasks(
-                TaskQuery(name: name, status: status, now: environment.clock.now(), after: id, limit: limit))
-        } catch {
-            throw SessionError(error)
-        }
+        let query = TaskQuery(name: name, status: status, now: now, after: id, limit: limit)
+        return try await environment.ask { store throws(StoreError) in try await store.tasks(query) }
     }
 
     /// In steady time.
@@ -174,11 +166,7 @@ extension Sessions {
     // MARK: - Helpers
 
     private func update(_ id: TaskID, _ update: TaskUpdate) async throws -> StoredTask? {
-        do {
-            return try await environment.store.updateTask(id, update)
-        } catch {
-            throw SessionError(error)
-        }
+        try await environment.ask { store throws(StoreError) in try await store.updateTask(id, update) }
     }
 
     /// Does something with the session of a task. Whatever is gone by now means that the task is over.
@@ -197,9 +185,7 @@ extension Sessions {
             }
         }
     }
-}
 
-extension Sessions {
     /// Derives the tasks that a damaged store has lost from the journeys that wait for them. Attempts are counted from
     /// the first again.
     package func restoreTasks() async {

@@ -32,9 +32,9 @@ extension Sessions {
     /// What memory says of a token.
     package enum Finding {
         case found(Session)
-        /// Other processes may have changed the session since. The commit of a unit of work shows whether they have, and
-        /// counts as the use (``Session/perform(_:by:presenting:once:then:)``); for anything else the store is asked
-        /// (``Session/confirm(then:)``), and then the token is shown again (``accept(_:of:isUse:)``).
+        /// Other processes may have changed the session since. The commit of a unit of work shows whether they have,
+        /// and counts as the use (``Session/perform(_:by:presenting:once:then:)``); for anything else the store is
+        /// asked (``Session/confirm(then:)``), and then the token is shown again (``accept(_:of:isUse:)``).
         case remembered(Session)
         /// Memory is not enough: call ``authenticate(_:isUse:onTheft:)``.
         case elsewhere
@@ -124,21 +124,17 @@ extension Sessions {
     func load(_ id: SessionID) async throws(SessionError) -> Session? {
         if id == SessionID.process { return nil }
         while true {
-            switch registry.claimLoad(id) {
+            switch await withUnsafeContinuation({ registry.claimLoad(id, $0) }) {
             case .resident(let session):
                 guard environment.isShared else { return session }
                 if let session = try await caughtUp(session) { return session }
                 // Another one of its id may have been imported.
                 continue
             case .mine(let lastUse): return try await loadForAll(id, lastUse: lastUse)
-            case .others: break
-            }
-            switch await withCheckedContinuation({ registry.waitForLoad(id, $0) }) {
             // Another process may have changed it since that load began.
             case .loaded where environment.isShared: continue
             case .loaded(let session): return session
             case .failed(let error): throw error
-            case .missed: continue
             }
         }
     }
@@ -168,9 +164,7 @@ extension Sessions {
         registry.makeRoom(near: id, environment)
         return found
     }
-}
 
-extension Sessions {
     /// A session that is in memory, as it is in the store; nil when it has ended there.
     nonisolated(nonsending) func caughtUp(_ session: Session) async throws(SessionError) -> Session? {
         if try await session.catchUp() { return session }

@@ -114,11 +114,7 @@ extension Sessions {
     }
 
     func stored(ofUser userID: String) async throws(SessionError) -> [StoredSession] {
-        do {
-            return try await environment.store.sessions(ofUser: userID).map(current)
-        } catch {
-            throw SessionError(error)
-        }
+        try await environment.ask { store throws(StoreError) in try await store.sessions(ofUser: userID) }.map(current)
     }
 
     /// Memory has the latest time of use.

@@ -2,7 +2,8 @@ import JSONDocument
 import ServiceLocator
 import Synchronization
 
-/// All sessions of a process: creates them, finds them by their tokens, ends them.
+/// All sessions of a process: creates them, finds them by their tokens, ends them. What else they can do is in the
+/// files of this folder, as for ``Session``.
 ///
 /// ```swift
 /// let sessions = Sessions(catalog: try ServiceCatalog(), store: MemoryStore())
@@ -76,17 +77,13 @@ package final class Sessions: Sendable {
         try await end(session, .requested)
     }
 
-    /// Ends a session that the store has and cannot read, for a caller that may end any session.
+    /// Ends a session that memory does not have, such as one that the store cannot read.
     ///
     /// - Returns: whether the store had it.
-    package func endUnreadable(_ id: SessionID) async throws(SessionError) -> Bool {
-        do {
-            guard try await environment.store.end(id) else { return false }
-        } catch {
-            throw SessionError(error)
-        }
-        countEnd()
-        return true
+    package func endStored(_ id: SessionID) async throws(SessionError) -> Bool {
+        let isEnded = try await environment.ask { store throws(StoreError) in try await store.end(id) }
+        if isEnded { countEnd() }
+        return isEnded
     }
 
     /// Ending takes the session's turn: units in progress finish first, and units that wait find the session ended.

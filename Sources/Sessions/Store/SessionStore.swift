@@ -88,7 +88,8 @@ package protocol SessionStore: AnyObject, Sendable {
     ///   ``StoreError/gone`` when there is none to replace.
     func receive(_ arrival: SessionArrival) async throws(StoreError)
 
-    /// Records when sessions were last used. Never moves a time backwards; skips sessions that do not exist.
+    /// Records when sessions were last used. Never moves a time backwards; skips sessions that do not exist or are
+    /// damaged.
     func touch(_ uses: [SessionUse]) async throws(StoreError)
 
     /// Ends a session for good: no commit in progress can bring it back. Returns whether it existed.

@@ -173,9 +173,7 @@ extension PendingState {
             base: base, catalog: catalog, now: now, token: base.token, living: living, memory: memory,
             expired: expired, nextBirth: nextBirth)
     }
-}
 
-extension PendingState {
     /// Applies the changes to a state. Readers may have created instances in it since the copy was made.
     ///
     /// - Parameter committed: `nil` when there was nothing to store.

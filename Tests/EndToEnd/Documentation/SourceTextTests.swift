@@ -107,6 +107,15 @@ struct SourceTextTests {
         #expect(count > 5)
     }
 
+    @Test("what a session can do, and what all of them can, is in one folder each")
+    func sessionFolders() throws {
+        for path in try Self.files(below: "Sources/Sessions", ending: ".swift") {
+            for type in ["Session", "Sessions"] where try Self.lines(path).contains("extension \(type) {") {
+                #expect(path.hasPrefix("Sources/Sessions/\(type)/"), "\(path) extends \(type)")
+            }
+        }
+    }
+
     // MARK: Documents
 
     private static func documents() throws -> [String] {

@@ -24,7 +24,7 @@ final class JourneyEndpoints: Sendable {
         let session = caller.inPath
         routes.on(.get, journeys, handler: session.task(list))
         routes.on(.post, journeys, handler: session.task(start))
-        routes.on(.get, "\(journeys)/{id}", handler: session.patientHandler(show))
+        routes.on(.get, "\(journeys)/{id}", handler: session.handler(show))
         routes.on(.put, "\(journeys)/{id}", handler: session.task(restart))
         routes.on(.delete, "\(journeys)/{id}", handler: session.task(abandon))
         routes.on(.post, "\(journeys)/{id}/events", handler: session.writer(send))

@@ -15,31 +15,19 @@ enum CoordinatorService {
             "required": ["journeys"],
             "properties": ["journeys": ["type": "array"]],
         ],
-        default: ["journeys": []], isReadOnly: true, isOpenToFlows: false, presentation: .journeys, isOwnable: false)
-}
+        default: ["journeys": []], isReadOnly: true, isOpenToFlows: false, isKeptOtherwise: true, isOwnable: false)
 
-/// How the state of a service is sent when that differs from what is kept. Only the program writes such a service.
-///
-/// Its default is kept and sent unchanged.
-/// Its default is shown as it is, and kept as it is.
-package struct ServicePresentation: Sendable {
-    /// - Parameters:
-    ///   - kept: the bytes of the document.
-    ///   - shown: converts steady time to the time that is shown.
-    /// - Returns: the bytes to send; `nil` when the kept bytes cannot be read.
-    let show: @Sendable (_ kept: [UInt8], _ shown: (Int64) -> Timestamp) -> [UInt8]?
-}
-
-extension ServicePresentation {
-    /// The state of `coordinator`: a line for each journey.
-    static let journeys = ServicePresentation { kept, shown in
+    /// What clients are shown: a line for each journey.
+    ///
+    /// - Parameter shown: converts steady time to the time that is shown.
+    /// - Returns: `nil` when the kept bytes cannot be read.
+    static func summary(of kept: [UInt8], _ shown: (Int64) -> Timestamp) -> [UInt8]? {
         guard let kept = try? KeptJourneys(reading: kept) else { return nil }
         var json = JSONWriter()
         json.beginObject()
-        json.name("journeys")
-        json.beginArray()
-        for journey in kept.journeys { json.summary(of: journey, shown) }
-        json.endArray()
+        json.array("journeys") { json in
+            for journey in kept.journeys { json.summary(of: journey, shown) }
+        }
         json.endObject()
         return json.bytes
     }
