@@ -52,8 +52,8 @@ struct SessionFinder: Sendable {
         return response
     }
 
-    /// A handler of requests about a session, which may wait for a change. It waits by itself only for a session that is
-    /// not in memory, or that other processes may have changed.
+    /// A handler of requests about a session, which may wait for a change. Finding waits only for a session that is not
+    /// in memory, or that other processes may have changed.
     func handler(_ handle: @escaping Handler) -> HTTPHandler {
         { request in
             if ChangeWait(request) != nil { request.bePatient() }

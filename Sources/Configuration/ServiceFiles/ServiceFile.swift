@@ -63,10 +63,10 @@ extension ServiceFile {
     }
 }
 
-extension ServiceDeclaration {
+extension ServiceDefinition {
     package init(_ file: ServiceFile) {
         self.init(
-            name: file.name, schema: file.schemaDocument, default: file.defaultState,
+            declared: file.name, schema: file.schemaDocument, default: file.defaultState,
             scope: file.scope, lifetime: file.lifetime?.milliseconds,
             concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
             isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)

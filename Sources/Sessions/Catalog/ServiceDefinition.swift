@@ -23,8 +23,8 @@ package struct ServiceDefinition: Sendable {
     /// client can write the members it knows, and null in a merge patch, which removes a member, puts it back to its
     /// default.
     package let completesFromDefault: Bool
-    /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it, and its default
-    /// is kept and sent unchanged.
+    /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it, and its
+    /// default is kept and sent unchanged.
     var isKeptOtherwise = false
     /// Whether flows can let a coordinator own an instance; those that are built in are the session's.
     package let isOwnable: Bool
@@ -63,8 +63,8 @@ extension ServiceDefinition {
     ///   - scope: whether each session has an instance, or the process one for all, which the admin listener writes.
     ///   - lifetime: of an instance, from its creation; then it counts as removed. In milliseconds; `nil` for no end.
     ///   - isUserBound: whether signing out removes the instance.
-    ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it in
-    ///     any case.
+    ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it
+    ///     in any case.
     package init(
         declared name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
         scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,

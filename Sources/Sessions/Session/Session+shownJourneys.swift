@@ -74,8 +74,8 @@ extension Session {
         if state.withLock(\.isEnded) { environment.remembered.remove(self, id) }
     }
 
-    /// Evicts the memory, and takes the session from the list of those that have one. That list's lock may be taken under
-    /// the lock of a registry's shard, because no lock is taken under it.
+    /// Evicts the memory, and takes the session from the list of those that have one. That list's lock may be taken
+    /// under the lock of a registry's shard, because no lock is taken under it.
     func letGoOfJourneys() {
         forgetJourneys()
         environment.remembered.remove(self, id)

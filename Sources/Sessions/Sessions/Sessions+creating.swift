@@ -5,8 +5,8 @@ extension Sessions {
     ///
     /// - Parameters:
     ///   - labels: an object of strings; `nil` for none.
-    ///   - once: the request, if its copies must not be executed again; then ``ExecutedBefore`` may come in place of the
-    ///     result.
+    ///   - once: the request, if its copies must not be executed again; then ``ExecutedBefore`` may come in place of
+    ///     the result.
     ///   - limit: the most lone replays that the store keeps.
     ///   - done: called once, before this returns or later on a thread of the store, where it must take no time. It
     ///     gets ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with `/labels`,

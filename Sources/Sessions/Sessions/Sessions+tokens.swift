@@ -32,9 +32,9 @@ extension Sessions {
     /// What memory says of a token.
     package enum Finding {
         case found(Session)
-        /// Other processes may have changed the session since. The commit of a unit of work shows whether they have, and
-        /// counts as the use (``Session/perform(_:by:presenting:once:then:)``); for anything else the store is asked
-        /// (``Session/confirm(then:)``), and then the token is shown again (``accept(_:of:isUse:)``).
+        /// Other processes may have changed the session since. The commit of a unit of work shows whether they have,
+        /// and counts as the use (``Session/perform(_:by:presenting:once:then:)``); for anything else the store is
+        /// asked (``Session/confirm(then:)``), and then the token is shown again (``accept(_:of:isUse:)``).
         case remembered(Session)
         /// Memory is not enough: call ``authenticate(_:isUse:onTheft:)``.
         case elsewhere
