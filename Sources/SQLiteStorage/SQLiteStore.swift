@@ -52,7 +52,7 @@ package final class SQLiteStore: FileStore {
         guard log.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         let copy = log.keepCopy(of: lock.logPath)
         do {
-            let first = try Self.opened(path, under: lock)
+            let first = try Self.opened(path, under: lock, lost: log.lostFrames)
             try lock.holdIndex()
             // The rest is made anew when its damage is met.
             let broken = try SQLiteSchema.derived.filter {
@@ -148,11 +148,13 @@ package final class SQLiteStore: FileStore {
 
     /// Opens the database with the current tables. On a full disk SQLite's index of the log may have no room; then the
     /// database's spare room is released for it.
-    private static func opened(_ path: String, under lock: FileLock) throws -> SQLiteConnection {
+    ///
+    /// - Parameter lost: how many frames the log has lost.
+    private static func opened(_ path: String, under lock: FileLock, lost: Int) throws -> SQLiteConnection {
         func open() throws -> SQLiteConnection {
             let connection = try SQLiteConnection(path, .write, under: lock)
             // Before the switch to WAL: so new tables go to the database without a log.
-            try SQLiteSchema.prepare(connection, path: path)
+            try SQLiteSchema.prepare(connection, path: path, lost: lost)
             for setting in writerSettings { try connection.execute(setting) }
             try connection.execute("PRAGMA synchronous = FULL")
             return connection

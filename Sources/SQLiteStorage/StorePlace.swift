@@ -95,7 +95,7 @@ package struct StorePlace {
         guard access(path, F_OK) == 0 else { return nil }
         do {
             let connection = try SQLiteConnection(path, .fileOnly)
-            if try SQLiteSchema.isThere(in: connection, path) {
+            if try SQLiteSchema.isThere(in: connection, path, from: SQLiteSchema.firstWithRows) {
                 try UsedKeys.check(connection, path, against: keys)
             }
             return nil

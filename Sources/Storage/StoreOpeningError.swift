@@ -7,7 +7,7 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     /// The database is being made, or its making was interrupted.
     case unfinished(String)
     /// Another version of this program wrote the database, and its tables are others.
-    case otherVersion(String, version: Int, known: Int)
+    case otherVersion(String, version: Int, known: Int, isUpgraded: Bool)
     /// The log beside the database belongs to another state of it, or to another database.
     case foreignLog(String)
     /// Another process uses the database.
@@ -30,9 +30,11 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
             "\(path) does not exist: either nothing was ever stored in it, or you meant another file."
         case .unfinished(let path):
             "\(path) is being made, or its making was interrupted, and nothing is stored in it: start the server on it once."
-        case .otherVersion(let path, let version, let known):
-            "\(path) has version \(version) of the tables, and this program knows \(known): use \(version < known ? "an older" : "a newer") "
-                + "program, or another file."
+        case .otherVersion(let path, let version, let known, let isUpgraded):
+            "\(path) has version \(version) of the tables, and this program needs \(known): "
+                + (isUpgraded
+                    ? "start the server on it once, which upgrades it."
+                    : "use \(version < known ? "an older" : "a newer") program, or another file.")
         case .foreignLog(let path):
             "\(path)-wal is not the log of this state of \(path): they were copied at different moments, or one is "
                 + "older. Together they would be a mixture, so nothing is started. Restore both from one moment, or a "

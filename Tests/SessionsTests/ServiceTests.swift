@@ -275,9 +275,9 @@ import Testing
     @Test("all problems of a catalogue are told at once")
     func problems() throws {
         let declarations = [
-            ServiceDeclaration(name: "profile"),
-            ServiceDeclaration(name: "a", schema: ["type": "no-such-type"]),
-            ServiceDeclaration(name: "b", schema: ["required": ["x"]], default: .emptyObject),
+            ServiceDefinition(declared: "profile"),
+            ServiceDefinition(declared: "a", schema: ["type": "no-such-type"]),
+            ServiceDefinition(declared: "b", schema: ["required": ["x"]], default: .emptyObject),
         ]
         let error = #expect(throws: ServiceCatalogError.self) { try ServiceCatalog(declarations: declarations) }
         #expect(error?.problems.count == 3)

@@ -334,7 +334,8 @@ struct RepairTests {
         }
         let older = try SQLiteFile()
         try SQLiteConnection(older.path, .write).execute("\(SQLiteFile.plainTables) PRAGMA user_version = 3")
-        #expect(throws: StoreOpeningError.otherVersion(older.path, version: 3, known: Int(SQLiteSchema.version))) {
+        let known = Int(SQLiteSchema.version)
+        #expect(throws: StoreOpeningError.otherVersion(older.path, version: 3, known: known, isUpgraded: false)) {
             try StoreRepair(older.path, to: target.path) { _ in }
         }
         let noise = try SQLiteFile()

@@ -178,7 +178,35 @@ struct SQLiteStoreTests {
         #expect(try connection.number("SELECT count(*) FROM sqlite_schema") == 1)
         try connection.execute("PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = 99")
         let known = Int(SQLiteSchema.version)
-        #expect(throws: StoreOpeningError.otherVersion(file.path, version: 99, known: known)) { try file.store() }
+        #expect(throws: StoreOpeningError.otherVersion(file.path, version: 99, known: known, isUpgraded: false)) {
+            try file.store()
+        }
+    }
+
+    @Test(
+        "a file of version 4, 5 or 6 gets the tables that it does not have, and keeps its sessions",
+        arguments: [("DROP TABLE tasks;", 4), ("", 5), ("", 6)])
+    func upgraded(_ change: String, _ version: Int) async throws {
+        let file = try SQLiteFile()
+        let session = Samples.session()
+        let first = try file.store()
+        try await first.create(session)
+        await first.close()
+        try SQLiteConnection(file.path, .write).execute(
+            "\(change) DROP TABLE replays; DROP TABLE lone_replays; PRAGMA user_version = \(version)")
+        let store = try file.store()
+        #expect(try await store.load(session.record.id)?.record.revision == 1)
+        var commit = Samples.commit(Samples.record(session.record.id, revision: 2), over: 1)
+        let task = StoredTask(
+            id: TaskID(session: session.record.id, journey: "main", number: 2), name: "work", attempts: 1, createdAt: 1,
+            endsAt: 9, due: 1)
+        commit.tasks = [.begun(task)]
+        let replay = SessionStoreContract.replay("key")
+        commit.replays = ReplayChange(added: replay)
+        try await store.commit(commit)
+        #expect(try await store.replays.response(replay.entry.id, of: session.record.id) == replay.response)
+        #expect(try await store.tasks(TaskQuery(now: 1, limit: 1)) == [task])
+        await store.close()
     }
 
     @Test("a second store on the same file is refused until the first is closed")

@@ -92,7 +92,7 @@ struct StorePlaceTests {
         #expect(StorePlace(file.path).problem == nil)
         // https://www.sqlite.org/fileformat2.html#the_database_header: the version of the tables, and whose they are.
         try Self.change(file.path, at: 60, to: [0, 0, 0, 99])
-        guard case .otherVersion(_, version: 99, known: _) = StorePlace(file.path).problem else {
+        guard case .otherVersion(_, version: 99, known: _, isUpgraded: false) = StorePlace(file.path).problem else {
             return #expect(Bool(false), "\(String(describing: StorePlace(file.path).problem))")
         }
         try Self.change(file.path, at: 68, to: [1, 2, 3, 4])

@@ -42,7 +42,7 @@ extension JourneySettings {
 }
 
 extension Configuration {
-    /// - Parameter report: gets problems of stored data, warnings, and the progress of upgrading an older file.
+    /// - Parameter report: gets problems of stored data, and warnings.
     /// - Throws: `StoreOpeningError`.
     func openStore(
         for catalog: ServiceCatalog, clock: any SessionClock,
@@ -54,8 +54,7 @@ extension Configuration {
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name), touchInterval: touchInterval.milliseconds,
                 durability: storeDurability, mostBytes: totalBytes, cacheBytes: pageCacheBytes, keys: encryptionKeys,
-                progress: { report($0, .info, "store") }, report: { report($0, .error, "store") },
-                warn: { report($0, .warning, "store_notice") })
+                report: { report($0, .error, "store") }, warn: { report($0, .warning, "store_notice") })
         case .redis(let address):
             try RedisStore(
                 address, services: catalog.services.map(\.name), settings: redisSettings,

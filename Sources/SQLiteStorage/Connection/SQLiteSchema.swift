@@ -6,9 +6,12 @@ enum SQLiteSchema {
     /// "Cncr": tells our files from other databases (PRAGMA application_id).
     static let applicationID: Int64 = 0x436E_6372
 
-    /// PRAGMA user_version: the first that was released. A change of the tables is a higher version, and a way to it
-    /// from the versions before.
+    /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before.
     static let version: Int64 = 7
+
+    /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, and
+    /// programs of 5 cannot read sealed rows.
+    static let firstWithRows: Int64 = 4
 
     /// The bytes of a page: SQLite's default, which no program of ours changes.
     static let pageSize = Int(CPAGECHECKSUMS_PAGE)
@@ -97,32 +100,35 @@ enum SQLiteSchema {
 
     /// Whether a database has the tables; false when it is empty.
     ///
+    /// - Parameter oldest: the lowest version that will do.
     /// - Throws: ``StoreOpeningError`` for a database of another program or of another version of this one,
     ///   `SQLiteError`.
-    static func isThere(in connection: SQLiteConnection, _ path: String) throws -> Bool {
+    static func isThere(in connection: SQLiteConnection, _ path: String, from oldest: Int64 = version) throws -> Bool {
         guard try connection.number("PRAGMA application_id") == applicationID else {
             guard try connection.number("SELECT count(*) FROM sqlite_schema") == 0 else {
                 throw StoreOpeningError.foreign(path)
             }
             return false
         }
-        try check(version: try connection.number("PRAGMA user_version") ?? 0, path)
+        try check(version: try connection.number("PRAGMA user_version") ?? 0, path, from: oldest)
         guard try connection.number("PRAGMA page_size") == Int64(pageSize) else {
             throw StoreOpeningError.unusable(path, reason: "another program has changed the size of its pages")
         }
         return true
     }
 
-    static func check(version found: Int64, _ path: String) throws(StoreOpeningError) {
-        guard found == version else {
-            throw .otherVersion(path, version: Int(found), known: Int(version))
+    static func check(version found: Int64, _ path: String, from oldest: Int64) throws(StoreOpeningError) {
+        guard (oldest...version).contains(found) else {
+            let isUpgraded = (firstWithRows..<version).contains(found)
+            throw .otherVersion(path, version: Int(found), known: Int(version), isUpgraded: isUpgraded)
         }
     }
 
-    /// Makes the tables when there are none. A file that has them is not written to.
+    /// Makes the tables that are missing. A file that has them is not written to.
     ///
-    /// - Throws: as ``isThere(in:_:)``.
-    static func prepare(_ connection: SQLiteConnection, path: String) throws {
+    /// - Parameter lost: how many frames the log has lost, which is reported later.
+    /// - Throws: as ``isThere(in:_:from:)``.
+    static func prepare(_ connection: SQLiteConnection, path: String, lost: Int = 0) throws {
         // SQLite heeds both only before the first page exists. In any other file PRAGMA auto_vacuum would write, and
         // sync, for nothing: only VACUUM changes that, which runs in no transaction and takes as long as the file is
         // large.
@@ -130,10 +136,17 @@ enum SQLiteSchema {
             try connection.reservePageChecksums()
             try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         }
-        guard try !isThere(in: connection, path) else { return }
+        var missing = tables
+        if try isThere(in: connection, path, from: firstWithRows) {
+            let found = try connection.number("PRAGMA user_version")
+            guard found != version else { return }
+            missing = (found == 4 ? tasks : "") + ReplayTable.sql
+            // The log may be of a former run, or a new one.
+            try connection.markOpening(lost: lost)
+        }
         try connection.transaction { () throws(SQLiteError) in
             try connection.execute(
-                "\(tables) PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+                "\(missing) PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         }
     }
 }

@@ -1,10 +1,10 @@
 import Configuration
 import JSONDocument
-import Operations
 import Support
 import Testing
 
 @testable import ConciergeApp
+@testable import Operations
 
 @Suite("Lines of the log")
 struct LoggingLineTests {

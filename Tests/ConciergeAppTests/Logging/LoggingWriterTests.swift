@@ -2,11 +2,11 @@ import Configuration
 import Glibc
 import HTTPTestClient
 import JSONDocument
-import Operations
 import Support
 import Testing
 
 @testable import ConciergeApp
+@testable import Operations
 
 @Suite("Writing the log", .timeLimit(.minutes(1)))
 struct LoggingWriterTests {

@@ -1,4 +1,6 @@
+import Commands
 import ConciergeApp
+import Configuration
 import HTTPTestClient
 import Support
 import Synchronization

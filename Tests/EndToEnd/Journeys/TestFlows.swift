@@ -1,3 +1,4 @@
+import Configuration
 import HTTPTestClient
 import JSONDocument
 import Sessions

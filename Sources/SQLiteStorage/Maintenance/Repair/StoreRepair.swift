@@ -68,7 +68,7 @@ private struct DamagedStore {
         guard pages.standing.verdict != .foreign else { throw StoreOpeningError.foreignLog(path) }
         guard let header = pages.header else { return }
         guard header.applicationID == SQLiteSchema.applicationID else { throw StoreOpeningError.foreign(path) }
-        try SQLiteSchema.check(version: header.version, path)
+        try SQLiteSchema.check(version: header.version, path, from: SQLiteSchema.firstWithRows)
     }
 }
 
