@@ -155,6 +155,5 @@ const uint8_t *cjson_quote(const uint8_t *bytes, size_t length, size_t *quoted_l
 }
 
 bool cjson_is_plain(const uint8_t *bytes, size_t length) {
-    const std::string_view text = cjson::text_of(bytes, length);
-    return cjson::plain_length(text.data(), text.size()) == text.size();
+    return length == 0 || cjson::plain_length(reinterpret_cast<const char *>(bytes), length) == length;
 }

@@ -2,7 +2,6 @@ import Configuration
 import Glibc
 import Operations
 import Sessions
-import Threads
 
 /// The program from its arguments to its exit status. Everything outside is passed in.
 package enum Program {

@@ -66,7 +66,10 @@ final class RedisCommit: Sendable {
             var reply = replies.last ?? .none
             // In a cluster the script is not sent when an index refuses an entry.
             if case .none = reply { reply = replies.first { $0.error != nil } ?? .none }
-            if let error = reply.error { return finish(StoreError(redis: error)) }
+            if let error = reply.error {
+                // The first may have been executed: Redis refuses the second when its memory is full, for example.
+                return finish(isAgain ? .unavailable(Self.unconfirmed) : StoreError(redis: error))
+            }
             switch reply.number ?? reply[0].number {
             case 1: follow(reply, isIndexed: replies.allSatisfy { $0.error == nil })
             case 0: finish(.gone)

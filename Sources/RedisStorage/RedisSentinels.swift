@@ -142,8 +142,7 @@ private final class RedisAnswers: @unchecked Sendable {
         _ answer: Result<SentinelAnswers.Master, RedisFailure>, of number: Int, askedAt: ContinuousClock.Instant
     ) {
         let woken = monitor.withLock {
-            answers.note(answer, of: number, askedAt: askedAt)
-            return signals
+            answers.note(answer, of: number, askedAt: askedAt) ? signals : [:]
         }
         for signal in woken.values { signal.raise() }
         monitor.broadcast()

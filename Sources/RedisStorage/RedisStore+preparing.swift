@@ -1,3 +1,4 @@
+import Glibc
 import Sessions
 import Storage
 import Synchronization
@@ -22,7 +23,8 @@ extension RedisStore {
             for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
             request.add(RedisRights.question(keys))
             request.add(RedisCondition.question)
-            request.add("HGETALL", .text(keys.documentKeys))
+            let question = RedisRequest("HGETALL", .text(keys.documentKeys))
+            request.add(question)
             let replies = try link.exchange(request, until: end, toleratesErrors: true)
             let asked = replies[RedisScript.all.count...]
             let (rights, settings) = (asked[asked.startIndex], asked[asked.startIndex + 1])
@@ -35,21 +37,41 @@ extension RedisStore {
             }
             if let refusal = RedisRights.refusal(rights, server, prefix: prefix) { throw refusal }
             condition.note(settings, of: isCluster ? server.places[0] : nil)
-            // Of the nodes of a cluster the one that has the keys tells.
-            let used = replies[replies.count - 1]
+            // Of the nodes of a cluster one has the keys. While none has them, requests wait as well.
+            var used = replies[replies.count - 1]
+            while let redirection = RedisErrand.Redirection(used), ContinuousClock.now < end {
+                if case .node(let place, let isAsking) = redirection {
+                    do throws(RedisFailure) {
+                        let node = server.server(at: place)
+                        var others = node.greeting
+                        if isAsking { others.add("ASKING") }
+                        others.add(question)
+                        let replies = try RedisLink(to: node, until: end).exchange(others, until: end)
+                        return try check(replies[replies.count - 1])
+                    } catch {
+                        if error.isPermanent { throw error }
+                    }
+                }
+                usleep(50_000)
+                used = try link.exchange(question, until: end, toleratesErrors: true)[0]
+            }
             if let error = used.error {
-                // A server that encrypts nothing need not wait for it.
-                if error.hasPrefix("MOVED") || (documentKeys == nil && RedisErrand.Redirection(used) != nil) { return }
+                // A server that encrypts nothing need not wait for the node that knows the keys, which may be gone.
+                if documentKeys == nil, RedisErrand.Redirection(used) != nil { return }
                 throw RedisGreeting.refusal(error, server)
             }
+            try check(used)
+            guard let key = documentKeys?.first, !used.pairs.contains(where: { $0.name == key.id }) else { return }
+            let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
+            _ = try link.exchange(note, until: end)
+        }
+
+        private func check(_ used: RedisReply) throws(RedisFailure) {
             for (id, fingerprint) in used.pairs where documentKeys?[id]?.fingerprint != fingerprint.number {
                 throw RedisFailure(
                     "The sessions in Redis are encrypted with a key \"\(id)\", which is not in "
                         + "encryption_keys_file, or is another one there: add it.", isPermanent: true)
             }
-            guard let key = documentKeys?.first, !used.pairs.contains(where: { $0.name == key.id }) else { return }
-            let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
-            _ = try link.exchange(note, until: end)
         }
     }
 }

@@ -79,8 +79,10 @@ final class RedisTime: Sendable {
             state.differences[node] = sentence.map { state.differences[node] ?? $0 }
             return (wasTrouble, !state.differences.isEmpty, state.hasAgreed)
         }
+        // Also without a change: another thread may have set it just before this one agreed.
+        if !isTrouble { gate[.clock] = nil }
         guard wasTrouble != isTrouble else { return }
-        if !isTrouble || !hasAgreed { gate[.clock] = sentence }
+        if isTrouble, !hasAgreed { gate[.clock] = sentence }
         report(sentence ?? "The clock of this server agrees with that of \(server) again.")
     }
 

@@ -59,9 +59,10 @@ struct SentinelAnswers: Sendable {
     /// Why there is no master.
     var failure: RedisFailure? { entries.lazy.compactMap(\.failure).last }
 
+    /// - Returns: whether another master is named.
     mutating func note(
         _ answer: Result<Master, RedisFailure>, of sentinel: Int, askedAt: Instant, at now: Instant = .now
-    ) {
+    ) -> Bool {
         let former = master
         entries[sentinel].askedAt = askedAt
         switch answer {
@@ -71,7 +72,9 @@ struct SentinelAnswers: Sendable {
             entries[sentinel].failure = nil
         case .failure(let failure): entries[sentinel].failure = failure
         }
-        if let master, former?.isSame(as: master) != true { changedAt = now }
+        guard let master, former?.isSame(as: master) != true else { return false }
+        changedAt = now
+        return true
     }
 
     /// Whether enough sentinels have answered to know the master, or as many as there are.

@@ -36,6 +36,23 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("a dead token gets 401, not a replay")
+    func deadToken() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let rotated = try await client.send("POST", Paths.tokens, fields: [Self.key("k")])
+            #expect(rotated.status == 201)
+            let again = try await client.send("POST", Paths.tokens, fields: [Self.key("k")])
+            #expect(again["Idempotency-Replayed"] == "true")
+            #expect(again.body == rotated.body)
+            try await client.send("DELETE", Paths.current)
+            let dead = try await client.send("POST", Paths.tokens, fields: [Self.key("k")])
+            #expect(dead.status == 401)
+            #expect(!dead.text.contains("cg_"))
+            #expect(dead["Idempotency-Replayed"] == nil)
+        }
+    }
+
     @Test("a transaction is done once")
     func replaysTransaction() async throws {
         try await withSession(services: [try ServiceFile(name: "notes", default: [])]) { client in

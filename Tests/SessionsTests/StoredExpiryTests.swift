@@ -80,12 +80,13 @@ import Testing
         let store = StoreWrapper()
         let clock = ManualClock()
         let (session, token) = try await SessionsFixture(store: store, clock: clock).sessions.create()
-        let ahead = ManualClock()
+        let start: Int64 = 1_700_000_000_000 + 7 * 86_400_000
+        let ahead = ManualClock(until: start + Self.hour - 2_000)
         ahead.advance(7 * 86_400_000)
         let wrong = try SessionsFixture(store: store, clock: ahead)
         #expect(try await !wrong.isAuthenticated(token))
         let sweeper = Task { await wrong.sessions.run() }
-        while ahead.now() < 1_700_000_000_000 + 7 * 86_400_000 + Self.hour - 5_000 { await Task.yield() }
+        while ahead.now() < start + Self.hour - 5_000 { await Task.yield() }
         sweeper.cancel()
         await sweeper.value
         #expect(try await store.load(session.id) != nil)

@@ -228,7 +228,7 @@ import Testing
             }
         }
         var settings = RedisStore.Settings()
-        settings.deadline = .seconds(4)
+        settings.deadline = .seconds(2)
         let connection = try RedisConnection(
             "test", to: try RedisAddress("redis://127.0.0.1:\(listener.port)"), settings: settings)
         let ends = Results()

@@ -14,14 +14,26 @@ extension HTTPFieldName {
     static let secFetchSite = HTTPFieldName("Sec-Fetch-Site")
 }
 
-/// The caller on the public listener: the session of the request's token.
-struct SessionCaller: Sendable {
+/// The caller on the public listener: the session of the request's token. A class for the reason of ``SessionFinder``.
+final class SessionCaller: Sendable {
     let sessions: Sessions
     let cookie: SessionCookie
     let allowedOrigins: Set<String>
     let watchingExtends: Bool
     let quotas: Quotas
     let log: Log
+
+    init(
+        sessions: Sessions, cookie: SessionCookie, allowedOrigins: Set<String>, watchingExtends: Bool, quotas: Quotas,
+        log: Log
+    ) {
+        self.sessions = sessions
+        self.cookie = cookie
+        self.allowedOrigins = allowedOrigins
+        self.watchingExtends = watchingExtends
+        self.quotas = quotas
+        self.log = log
+    }
 
     /// The caller's session, whatever the path names.
     ///
@@ -33,7 +45,7 @@ struct SessionCaller: Sendable {
 
     /// The session of a token, from the store if necessary.
     func load(_ token: PresentedToken, of request: HTTPRequest, isUse: Bool = true) async throws -> FoundSession {
-        let session = try await sessions.authenticate(token, isUse: isUse) {
+        let session = try await sessions.authenticate(token, isUse: isUse) { [log] in
             log.write(.warning, "token_reused") { line in
                 line.add("request_id", request.id)
                 line.add("client", request.client)

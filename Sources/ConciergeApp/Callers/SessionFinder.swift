@@ -13,11 +13,11 @@ struct FoundSession: Sendable {
     var unconfirmed: TokenDigest? { isRemembered ? token?.digest : nil }
 }
 
-/// Finds the session of a request, if the caller may use it.
-struct SessionFinder: Sendable {
+/// Finds the session of a request, if the caller may use it. A class: each request would copy all that a structure has.
+final class SessionFinder: Sendable {
     typealias Handler = @Sendable (HTTPRequest, FoundSession) throws -> HTTPOutcome
 
-    private enum Owner {
+    private enum Owner: Sendable {
         /// Callers may use any session.
         case anybody(@Sendable (HTTPRequest) async throws -> Session)
         /// - isUse: whether finding the session is a use of it.
@@ -57,22 +57,22 @@ struct SessionFinder: Sendable {
     func handler(_ handle: @escaping Handler) -> HTTPHandler {
         { request in
             if ChangeWait(request) != nil { request.bePatient() }
-            return try answer(request, handle)
+            return try self.answer(request, handle)
         }
     }
 
     /// The same for requests that write to a session by one unit of work. For a session that other processes may have
     /// changed its commit shows whether they have.
     func writer(_ handle: @escaping Handler) -> HTTPHandler {
-        { request in try answer(request, commits: true, handle) }
+        { request in try self.answer(request, commits: true, handle) }
     }
 
     /// The same for work that has to wait.
     func task(_ handle: @escaping @Sendable (HTTPRequest, FoundSession) async throws -> HTTPResponse) -> HTTPHandler {
         { request in
             .task {
-                let found = try await load(request, nil)
-                return .response(counted(try await handle(request, found), request, found.session))
+                let found = try await self.load(request, nil)
+                return .response(self.counted(try await handle(request, found), request, found.session))
             }
         }
     }
@@ -96,11 +96,11 @@ struct SessionFinder: Sendable {
         let begun: HTTPHandler = { _ in outcome }
         return try .following(request, begun) { result in
             if case .failure(let error) = result, error is Unconfirmed || !commits {
-                return later(request, token, handle)
+                return self.later(request, token, handle)
             }
             if commits { return .response(try result.get()) }
             guard try caller.sessions.accept(token, of: found.session, isUse: isUse(request)) else {
-                return later(request, token, handle)
+                return self.later(request, token, handle)
             }
             let confirmed = FoundSession(session: found.session, token: token)
             return request.isLong ? .task { try handle(request, confirmed) } : try handle(request, confirmed)
@@ -119,7 +119,7 @@ struct SessionFinder: Sendable {
     }
 
     private func later(_ request: HTTPRequest, _ token: PresentedToken?, _ handle: @escaping Handler) -> HTTPOutcome {
-        .task { try handle(request, try await load(request, token)) }
+        .task { try handle(request, try await self.load(request, token)) }
     }
 }
 

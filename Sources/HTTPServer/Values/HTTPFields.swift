@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 
 /// The header fields of a response, in the order in which they are sent.
 ///
@@ -123,15 +124,27 @@ public struct HTTPFields: Sendable {
 
     private mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         // HTTP allows an empty value, but libraries drop it.
-        guard let bytes = value.baseAddress, !value.isEmpty, cmhd_is_field_value(bytes, value.count) else {
+        guard let nameBytes = name.baseAddress, let valueBytes = value.baseAddress, !value.isEmpty,
+            cmhd_is_field_value(valueBytes, value.count)
+        else {
             isWellFormed = false
             return
         }
         reserve()
-        text += name
-        text += ": ".utf8
-        text += value
-        text += "\r\n".utf8
+        // At once: four appendings take three times as long.
+        let size = name.count + value.count + 4
+        text.append(addingCapacity: size) { room in
+            room.withUnsafeMutableBufferPointer { room, written in
+                guard let line = room.baseAddress else { return }
+                memcpy(line, nameBytes, name.count)
+                line[name.count] = UInt8(ascii: ":")
+                line[name.count + 1] = UInt8(ascii: " ")
+                memcpy(line + name.count + 2, valueBytes, value.count)
+                line[size - 2] = UInt8(ascii: "\r")
+                line[size - 1] = UInt8(ascii: "\n")
+                written = size
+            }
+        }
     }
 
     /// - Parameter body: gets the name, the value and the whole of each line.

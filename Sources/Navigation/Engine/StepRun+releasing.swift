@@ -3,9 +3,7 @@ import JSONDocument
 /// Ends flows: a coordinator lives exactly as long as it, or a child of it, has a frame or is entering one.
 extension StepRun {
     /// The outcome of flows that lose their last frame.
-    private var leaving: String {
-        if case .release(isClosing: true) = purpose { ChildFlow.closed } else { ChildFlow.abandoned }
-    }
+    private var leaving: String { isClosing == true ? ChildFlow.closed : ChildFlow.abandoned }
 
     /// Releases the coordinators that lost their last frame, children first, and tells their parents.
     ///

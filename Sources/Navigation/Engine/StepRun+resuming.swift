@@ -28,7 +28,7 @@ extension StepRun {
         let hops = try RouteSearch.wayForward(from: &self, to: target)
         // The screen itself may have been passed on the way to where it was asked for again.
         if let landing = try landing(on: top.withoutParams) { uncover(upTo: landing) }
-        self.purpose = .resume
+        self.purpose = .resume(releasing: isClosing)
         for (place, hop) in hops.enumerated() {
             self.event = .data(.emptyObject)
             switch hop.kind {

@@ -81,6 +81,7 @@ extension StepRun {
         }
         guard urge.isClosed else { return false }
         if attempt({ (run: inout StepRun) throws(JourneyRefusal) in try run.closeScreen() }) { return true }
+        // Also after a link: no transition was taken that does damage, and the journey is over.
         let former = purpose
         purpose = .release(isClosing: false)
         defer { purpose = former }

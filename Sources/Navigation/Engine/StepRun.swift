@@ -37,8 +37,9 @@ struct StepRun {
         case event(Actor)
         /// Follows a link, which takes no transition that does damage.
         case link
-        /// Follows a link forward to a screen: see ``resume(to:)``.
-        case resume
+        /// Follows a link forward to a screen: see ``resume(to:)``. A parent may ask for that when its child is
+        /// released, and then `releasing` says whether flows are closed.
+        case resume(releasing: Bool?)
         /// Ends flows, because they are given up or, with `isClosing`, because the `requires` of their screens do not
         /// hold. Actions that fail are skipped.
         case release(isClosing: Bool)
@@ -51,7 +52,15 @@ struct StepRun {
 
     var isFromBackend: Bool { if case .event(.backend) = purpose { true } else { false } }
     var isResuming: Bool { if case .resume = purpose { true } else { false } }
-    var isLenient: Bool { if case .release = purpose { true } else { false } }
+    var isLenient: Bool { isClosing != nil }
+    /// While flows are released, whether because the `requires` of their screens do not hold.
+    var isClosing: Bool? {
+        switch purpose {
+        case .release(let isClosing): isClosing
+        case .resume(let releasing): releasing
+        case .event, .link: nil
+        }
+    }
 
     /// The top frame when the step began, or when a screen was last entered.
     var before: Frame?

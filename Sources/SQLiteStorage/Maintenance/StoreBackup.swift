@@ -13,7 +13,7 @@ package struct StoreBackup {
     /// - Parameter replaces: whether to replace an existing file. The store itself is never replaced.
     /// - Throws: ``StoreOpeningError``, ``StoreDraftError``.
     package init(of path: String, to target: String, replaces: Bool) throws {
-        let source = try StoreFile(path)
+        let source = try StoreFile(path, from: SQLiteSchema.firstWithRows)
         let draft = try StoreDraft(of: target, from: path, replaces: replaces)
         do throws(SQLiteError) {
             let copy = try SQLiteConnection(draft.path, .write)

@@ -11,15 +11,18 @@ struct StoreFile {
     /// The log beside the database, compared with what the database says of it.
     let log: LogStanding
 
+    /// - Parameter oldest: the lowest version of the tables that will do.
     /// - Throws: ``StoreOpeningError``.
-    init(_ path: String) throws {
+    init(_ path: String, from oldest: Int64 = SQLiteSchema.version) throws {
         guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
         if let problem = StorePlace(path).problemOfKind { throw problem }
         if let problem = StorePlace(path).problemOfSize { throw problem }
         do {
             connection = try SQLiteConnection(path, .read)
             log = try Self.standing(of: connection, path)
-            guard try SQLiteSchema.isThere(in: connection, path) else { throw StoreOpeningError.unfinished(path) }
+            guard try SQLiteSchema.isThere(in: connection, path, from: oldest) else {
+                throw StoreOpeningError.unfinished(path)
+            }
         } catch let error as SQLiteError {
             // Only the first transaction of a new file has a journal of that kind, and a connection that only reads
             // cannot undo it.

@@ -22,7 +22,12 @@ extension Session {
 
     /// Whether a token opens the session: its own, or one that was replaced and is in its grace.
     package func isOpened(by token: TokenDigest) -> Bool {
-        if case .accepted = present(token, now: environment.clock.now(), isUse: false) { true } else { false }
+        let now = environment.clock.now()
+        return state.withLock { state in
+            guard state.stage == .open, now < state.deadline(environment.settings) else { return false }
+            return token == state.record.token
+                || state.record.details.retiredTokens.contains { $0.digest == token && now < $0.graceEndsAt }
+        }
     }
 }
 

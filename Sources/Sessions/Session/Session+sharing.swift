@@ -10,11 +10,11 @@ extension Session {
         let standing = try await standing()
         if let standing, isCurrent(standing, since: known, generation) { return true }
         do {
-            // This process may be about to end it.
-            try await takeTurn()
+            // This process may be about to end it. Readers are not counted: a writer waits for what it changes.
+            try await takeTurn(isBounded: false)
             defer { endTurn() }
             // Another caller may have loaded it while this one waited for the turn.
-            if let standing, hasTaken(standing, since: known) { return true }
+            if let standing, hasTaken(standing, since: known, generation) { return true }
             try await reload()
         } catch .ended {
             return false
@@ -24,11 +24,13 @@ extension Session {
 
     /// Whether what was committed by then has been taken over since.
     ///
-    /// - Parameter known: the revision before the store was asked.
-    private func hasTaken(_ standing: SessionStanding, since known: UInt64) -> Bool {
+    /// - Parameters:
+    ///   - known: the revision before the store was asked.
+    ///   - generation: that of the session then.
+    private func hasTaken(_ standing: SessionStanding, since known: UInt64, _ generation: UInt8) -> Bool {
         state.withLock { state in
-            !state.isEnded && standing.revision > known && state.record.revision >= standing.revision
-                && state.generation == environment.generation
+            !state.isEnded && (standing.revision > known || state.generation != generation)
+                && state.record.revision >= standing.revision && state.generation == environment.generation
         }
     }
 

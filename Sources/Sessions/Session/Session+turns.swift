@@ -28,9 +28,9 @@ extension Session {
     ///
     /// - Parameter isLast: whether it overtakes the units that wait: there is no use in writing what is about to end.
     /// - Throws: ``SessionError/ended``, ``SessionError/contention`` when too many units wait.
-    nonisolated(nonsending) func takeTurn(isLast: Bool = false) async throws(SessionError) {
+    nonisolated(nonsending) func takeTurn(isLast: Bool = false, isBounded: Bool = true) async throws(SessionError) {
         let refusal = await withUnsafeContinuation { continuation in
-            begin(QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast)
+            begin(QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast, isBounded: isBounded)
         }
         if let refusal { throw refusal }
     }
@@ -50,10 +50,10 @@ extension Session {
     }
 
     /// Runs a unit of work, or queues it.
-    func begin(_ work: QueuedWork, isFirst: Bool = false) {
+    func begin(_ work: QueuedWork, isFirst: Bool = false, isBounded: Bool = true) {
         let (turns, refusal) = state.withLock { state -> (Int?, SessionError?) in
             guard !state.isEnded else { return (nil, .ended) }
-            if let pipeline = state.pipeline, !isFirst, pipeline.count > environment.settings.maxWaitingWriters {
+            if isBounded, !isFirst, let pipeline = state.pipeline, pipeline.count > environment.settings.maxWaitingWriters {
                 return (nil, .contention)
             }
             let isLong = state.record.size >= Self.largeSize || work.isLong

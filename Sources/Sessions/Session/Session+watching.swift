@@ -96,7 +96,7 @@ extension Session {
 
     /// Tells watchers what a commit has changed. Call it in the order of revisions.
     func tellWatchers(_ changes: [SessionChange], _ record: SessionRecord) {
-        if record.id == SessionID.process { environment.tellProcessChanges() }
+        if record.id == SessionID.process { environment.tellProcessChanges(changes) }
         guard let watch = environment.watches[record.id] else { return }
         watch.take(
             WatchedCommit(revision: record.revision, changes: changes, journeyTags: journeyTags(of: changes)),

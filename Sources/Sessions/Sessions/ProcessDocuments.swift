@@ -87,10 +87,15 @@ actor ProcessNews {
     /// What they were told last.
     private var told: SessionRecord?
 
-    func tell(_ environment: SessionEnvironment) {
-        guard let record = environment.processDocuments.now.record, record !== told else { return }
-        let changes = environment.catalog.services.compactMap { service in
-            service.scope == .process ? record.change(of: service, since: told) : nil
+    /// - Parameter latest: the changes of a commit.
+    func tell(_ environment: SessionEnvironment, _ latest: [SessionChange]) {
+        guard let record = environment.processDocuments.now.record else { return }
+        let services = environment.catalog.services.filter { $0.scope == .process }
+        let changes = services.compactMap { service -> SessionChange? in
+            if let change = record.change(of: service, since: told) { return change }
+            // Written and removed since then: a client that was away may have been told of it in between.
+            let removal = SessionChange.serviceRemoved(name: service.name)
+            return latest.contains(removal) && record.document(of: service.index) == nil ? removal : nil
         }
         told = record
         if !changes.isEmpty { environment.watches.tellAll(changes) }

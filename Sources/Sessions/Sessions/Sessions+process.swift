@@ -113,7 +113,9 @@ extension SessionEnvironment {
 
     /// Tells everybody who watches a session what has changed in the documents of the process. There may be many, and
     /// the caller has other work.
-    func tellProcessChanges() {
-        Task { [self] in await processDocuments.news.tell(self) }
+    ///
+    /// - Parameter changes: of the last commit, if it was this server's.
+    func tellProcessChanges(_ changes: [SessionChange] = []) {
+        Task { [self] in await processDocuments.news.tell(self, changes) }
     }
 }

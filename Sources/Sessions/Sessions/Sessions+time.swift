@@ -162,30 +162,39 @@ extension Sessions {
     /// How many uses go to the store in one transaction. It takes the store's writer a few milliseconds, for which
     /// other writes and loads may have to wait.
     package static let useBatch = 256
+    private static let mostRefusals = 9
 
     /// Tells the store when sessions were last used, if that is due, in the order of their ids: neighbours in the store
     /// are written together.
     ///
-    /// What the store refuses is tried again next time. It passes over damaged sessions, so it refuses only when it
-    /// cannot be used, and no more is sent.
+    /// What the store refuses is tried again next time. A part of it may be away, such as a node of a cluster, so the
+    /// others are sent as well, until several in a row are refused.
+    ///
     /// - Parameter all: whether to send every use that the store does not know, due or not.
     package func saveUses(all: Bool = false) async throws(SessionError) {
         guard environment.savesUses else { return }
-        var place = 0
+        var (place, refusals) = (0, 0)
+        var last: StoreError?
         while let uses = registry.takeUses(from: &place, all: all) {
             var rest = uses[...]
             while !rest.isEmpty {
                 let batch = rest.prefix(Self.useBatch)
-                do {
+                do throws(StoreError) {
                     try await environment.store.touch(Array(batch))
+                    registry.finishSaving(batch, isDone: true)
+                    refusals = 0
                 } catch {
-                    registry.finishSaving(rest, isDone: false)
-                    throw SessionError(error)
+                    (last, refusals) = (error, refusals + 1)
+                    guard refusals < Self.mostRefusals else {
+                        registry.finishSaving(rest, isDone: false)
+                        throw SessionError(error)
+                    }
+                    registry.finishSaving(batch, isDone: false)
                 }
-                registry.finishSaving(batch, isDone: true)
                 rest = rest.dropFirst(batch.count)
             }
         }
+        if let last { throw SessionError(last) }
     }
 
     /// How many pages are returned at once. Writes wait for a few milliseconds meanwhile.

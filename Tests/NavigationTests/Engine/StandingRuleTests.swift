@@ -161,6 +161,23 @@ struct StandingRuleTests {
         #expect(traveller.stack == ["a"] && traveller.services.log == ["+a", "+a"])
     }
 
+    @Test("also on the way forward that a parent takes then")
+    func lenientResume() throws {
+        let failing: JSONDocument = [["op": "test", "path": "/limits/low", "value": 77]]
+        let child = Self.flow(["s": ["requires": ["low"], "on": ["on": ["target": "s"]]]], id: "child")
+        var traveller = try Traveller(
+            Self.flow([
+                "a": ["on": ["next": ["target": "b"], "kid": ["target": "k"]]],
+                "b": ["entry": failing, "on": ["next": ["target": "c"]]],
+                "c": ["on": ["on": ["target": "a"]]],
+                "k": ["type": "flow", "flow": "child", "on": ["done.closed": ["target": "c", "nav": "resume"]]],
+            ]), child)
+        try traveller.send("kid")
+        write(2, &traveller)
+        try traveller.wait(1)
+        #expect(traveller.stack == ["a", "b", "c"] && traveller.journey.status == .active)
+    }
+
     private static let rising: JSONDocument = [["guard": "high", "target": "c"]]
 
     @Test("always is taken as soon as its guard holds: after any step")

@@ -8,14 +8,20 @@ final class ManualClock: SessionClock {
 
     /// Whether who sleeps is not woken. Otherwise the time goes by at once.
     private let isStill: Bool
+    /// Who would sleep beyond this moment is not woken either.
+    private let end: Int64
 
-    init(isStill: Bool = false) { self.isStill = isStill }
+    init(isStill: Bool = false, until end: Int64 = .max) { (self.isStill, self.end) = (isStill, end) }
 
     func now() -> Int64 { time.withLock { $0.steady } }
     func wall(at steady: Int64) -> Int64 { time.withLock { steady + $0.offset } }
     func sleep(milliseconds: Int64) async throws {
-        if isStill { return try await Task.sleep(for: .seconds(86_400)) }
-        advance(milliseconds)
+        let isWoken = time.withLock { time in
+            guard !isStill, time.steady + milliseconds <= end else { return false }
+            time.steady += milliseconds
+            return true
+        }
+        guard isWoken else { return try await Task.sleep(for: .seconds(86_400)) }
         // Who sleeps in a loop lets others go on.
         await Task.yield()
     }
