@@ -60,6 +60,7 @@ struct SentinelAnswers: Sendable {
     var failure: RedisFailure? { entries.lazy.compactMap(\.failure).last }
 
     /// - Returns: whether another master is named.
+    @discardableResult
     mutating func note(
         _ answer: Result<Master, RedisFailure>, of sentinel: Int, askedAt: Instant, at now: Instant = .now
     ) -> Bool {
