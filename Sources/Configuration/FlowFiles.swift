@@ -7,8 +7,8 @@ extension LoadedConfiguration {
     /// A flow of 10,000 screens has some megabytes. A far larger file is a mistake and would only cost memory.
     private static let flowFileLimit = 16 << 20
 
-    /// Reads every `*.json` of the flows directory. The catalog stays empty when one of the files has a problem, because
-    /// flows refer to each other.
+    /// Reads every `*.json` of the flows directory. The catalog stays empty when one of the files has a problem,
+    /// because flows refer to each other.
     ///
     /// - Parameter services: the services that flows can refer to.
     mutating func readFlows(

@@ -107,7 +107,8 @@ package struct StateReader {
     }
 }
 
-/// CRC-32, as in zlib. SQLite notices damage only in the structure of a page, not a flipped bit in a document; Redis none.
+/// CRC-32, as in zlib. SQLite notices damage only in the structure of a page, not a flipped bit in a document; Redis
+/// none.
 package struct RowChecksum {
     package private(set) var value = UInt32(truncatingIfNeeded: libdeflate_crc32(0, nil, 0))
 

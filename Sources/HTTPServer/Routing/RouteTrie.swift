@@ -107,8 +107,8 @@ struct RouteTrie: Sendable {
     /// The value of `Allow`, RFC 9110, section 10.2.1, for the node of an `Outcome`.
     func allow(_ node: Int) -> String { allow[node] }
 
-    /// The literal of the node whose text is exactly the segment that begins at `lower`, up to a slash or the end of the
-    /// path. Such a segment needs no decoding.
+    /// The literal of the node whose text is exactly the segment that begins at `lower`, up to a slash or the end of
+    /// the path. Such a segment needs no decoding.
     private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> Literal? {
         text.withUnsafeBytes { text in
             guard let texts = text.baseAddress, let start = path.baseAddress else { return nil }

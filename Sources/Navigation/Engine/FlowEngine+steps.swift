@@ -37,8 +37,8 @@ extension FlowEngine {
     ///   - isFromBackend: whether the events that `backend` names are accepted, too.
     ///   - memory: the verdicts of guards on the same documents: see ``Step/memory``.
     ///   - shift: is added to the times in the view; milliseconds.
-    /// - Returns: the step, without what it took; no view when the step changes services, because the caller applies these
-    ///   first.
+    /// - Returns: the step, without what it took; no view when the step changes services, because the caller applies
+    ///   these first.
     package func sendAndShow(
         _ event: String, data: JSONDocument?, to journey: consuming Journey, isFromBackend: Bool = false,
         services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64

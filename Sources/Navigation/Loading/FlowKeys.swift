@@ -2,8 +2,8 @@ import JSONDocument
 
 /// The keys that an object of a flow file may have, and the schema of each value.
 ///
-/// Each stands beside the definition that is read from such an object. The reader checks names against these tables, and
-/// editors get them as a JSON Schema: see ``fileSchema``.
+/// Each stands beside the definition that is read from such an object. The reader checks names against these tables,
+/// and editors get them as a JSON Schema: see ``fileSchema``.
 package struct FlowKeys: Sendable {
     /// In the order of messages.
     package let names: [String]

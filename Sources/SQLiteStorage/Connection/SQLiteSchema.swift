@@ -112,10 +112,14 @@ enum SQLiteSchema {
         }
         try check(version: try connection.number("PRAGMA user_version") ?? 0, path, from: oldest)
         // A program that copied tables of version 1 to 3 was interrupted, and nothing here reads the rest.
-        guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'older_sessions'") == 0
-            || connection.number("SELECT value FROM facts WHERE name = 'migrated'") == .max
+        guard
+            try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'older_sessions'") == 0
+                || connection.number("SELECT value FROM facts WHERE name = 'migrated'") == .max
         else {
-            throw StoreOpeningError.unusable(path, reason: "its upgrade was interrupted: let the program that began it finish")
+            throw StoreOpeningError.unusable(
+                path,
+                reason:
+                    "its upgrade was interrupted: let the program that began it finish")
         }
         guard try connection.number("PRAGMA page_size") == Int64(pageSize) else {
             throw StoreOpeningError.unusable(path, reason: "another program has changed the size of its pages")

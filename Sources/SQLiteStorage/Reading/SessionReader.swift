@@ -85,7 +85,8 @@ struct SessionReader {
         return flows
     }
 
-    /// Finds them strictly, and reads each session by itself, so that a damaged one hides no other. See ``SessionStore/sessions(ofUser:)``.
+    /// Finds them strictly, and reads each session by itself, so that a damaged one hides no other. See
+    /// ``SessionStore/sessions(ofUser:)``.
     ///
     /// - Throws: ``SQLiteError/isDamage`` when the index of users is damaged.
     func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {

@@ -108,7 +108,8 @@ struct SessionWriter {
         return .full(of: DocumentBytes(stored: bytes, allowed: mostBytes))
     }
 
-    /// Adds up the bytes of all sessions, unless the file knows their sum: a backup does not, nor a file that had damage.
+    /// Adds up the bytes of all sessions, unless the file knows their sum: a backup does not, nor a file that had
+    /// damage.
     func countBytes() throws(SQLiteError) {
         guard facts[.bytesKnown] == 0 else { return }
         let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")

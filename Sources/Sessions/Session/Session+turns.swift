@@ -30,7 +30,8 @@ extension Session {
     /// - Throws: ``SessionError/ended``, ``SessionError/contention`` when too many units wait.
     nonisolated(nonsending) func takeTurn(isLast: Bool = false, isBounded: Bool = true) async throws(SessionError) {
         let refusal = await withUnsafeContinuation { continuation in
-            begin(QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast, isBounded: isBounded)
+            begin(
+                QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast, isBounded: isBounded)
         }
         if let refusal { throw refusal }
     }
@@ -53,7 +54,9 @@ extension Session {
     func begin(_ work: QueuedWork, isFirst: Bool = false, isBounded: Bool = true) {
         let (turns, refusal) = state.withLock { state -> (Int?, SessionError?) in
             guard !state.isEnded else { return (nil, .ended) }
-            if isBounded, !isFirst, let pipeline = state.pipeline, pipeline.count > environment.settings.maxWaitingWriters {
+            if isBounded, !isFirst, let pipeline = state.pipeline,
+                pipeline.count > environment.settings.maxWaitingWriters
+            {
                 return (nil, .contention)
             }
             let isLong = state.record.size >= Self.largeSize || work.isLong

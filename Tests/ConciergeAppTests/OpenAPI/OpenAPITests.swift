@@ -468,7 +468,8 @@ struct OpenAPITests {
         let flows = try flowCatalog(flows, services: services)
         return try JSONDocument(
             parsing: OpenAPIDocument(
-                listener: listener, version: BuildInformation.version, groups: APIGroup.all(on: listener), services: catalog.services,
+                listener: listener, version: BuildInformation.version, groups: APIGroup.all(on: listener),
+                services: catalog.services,
                 flows: flows
             ).bytes)
     }
