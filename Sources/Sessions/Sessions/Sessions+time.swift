@@ -162,7 +162,7 @@ extension Sessions {
     /// How many uses go to the store in one transaction. It takes the store's writer a few milliseconds, for which
     /// other writes and loads may have to wait.
     package static let useBatch = 256
-    private static let mostRefusals = 9
+    package static let mostRefusals = 9
 
     /// Tells the store when sessions were last used, if that is due, in the order of their ids: neighbours in the store
     /// are written together.

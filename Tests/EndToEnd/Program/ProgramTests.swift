@@ -171,12 +171,15 @@ struct ProgramTests {
         let result = try await process.result()
         #expect(result.status == 0)
         let lines = result.lines.count { $0.contains("\"request\"") }
-        // On a busy machine the reader of the log may be too slow for it; then it says how much was left out.
+        // On a busy machine the reader of the log may be too slow for it; then it says how many lines were left out, of
+        // which a few are of other events.
         let dropped = try result.lines.filter { $0.contains("\"log_dropped\"") }.map {
             try JSONDocument(parsing: Array($0.utf8))[member: "lines"]?.int ?? 0
         }
+        let told = lines + dropped.reduce(0, +)
         #expect(
-            lines + dropped.reduce(0, +) == answered.value + 1, "every answer has its line, also the last ones")
+            dropped.isEmpty ? told == answered.value + 1 : told > answered.value,
+            "every answer has its line, also the last ones")
     }
 
     @Test("wrong usage and configuration end with 2 and one sentence for each mistake on standard error")
