@@ -86,7 +86,8 @@ struct AdminAccessTests {
             #expect(try await admin.claim("slow").isEmpty)
             // One after the other: a client that has connected and sent nothing yet makes room for the next.
             let claim = String(
-                decoding: admin.request("POST", "/v1/tasks/claims", json: #"{"task":"slow","wait":"60s"}"#), as: UTF8.self)
+                decoding: admin.request("POST", "/v1/tasks/claims", json: #"{"task":"slow","wait":"60s"}"#),
+                as: UTF8.self)
             let waiting = try (0..<40).map { _ in try RawConnection(port: admin.port, sending: claim) }
             let unfinished = try (0..<40).map { _ in
                 let connection = try RawConnection(port: admin.port)
