@@ -164,7 +164,7 @@ struct StandingRuleTests {
     @Test("also on the way forward that a parent takes then")
     func lenientResume() throws {
         let failing: JSONDocument = [["op": "test", "path": "/limits/low", "value": 77]]
-        let child = Self.flow(["s": ["requires": ["low"], "on": ["on": ["target": "s"]]]], id: "child")
+        let child = Self.flow(["a": ["requires": ["low"], "on": ["on": ["target": "a"]]]], id: "child")
         var traveller = try Traveller(
             Self.flow([
                 "a": ["on": ["next": ["target": "b"], "kid": ["target": "k"]]],
