@@ -79,7 +79,9 @@ struct AdminAccessTests {
     @Test("a claim of no task has no line, and claims that wait keep nobody from asking how the server is")
     func claims() async throws {
         let file = try LogFile(Configuration().log)
-        let waiting = try await withApplication(flows: [TaskFlows.login], log: file) { configuration in
+        // Used by this test alone, during the application's life and after it.
+        nonisolated(unsafe) var waiting: [RawConnection] = []
+        try await withApplication(flows: [TaskFlows.login], log: file) { configuration in
             configuration.admin.connections = 16
         } _: { app in
             let admin = app.admin()
@@ -88,7 +90,7 @@ struct AdminAccessTests {
             let claim = String(
                 decoding: admin.request("POST", "/v1/tasks/claims", json: #"{"task":"slow","wait":"60s"}"#),
                 as: UTF8.self)
-            let waiting = try (0..<40).map { _ in try RawConnection(port: admin.port, sending: claim) }
+            waiting = try (0..<40).map { _ in try RawConnection(port: admin.port, sending: claim) }
             let unfinished = try (0..<40).map { _ in
                 let connection = try RawConnection(port: admin.port)
                 try connection.send("GET /health/ready HTTP/1.1\r\nHost: h")
@@ -99,7 +101,6 @@ struct AdminAccessTests {
             let client = try await app.newSession().client
             for _ in 0..<10 { try await client.event("ask", on: try await client.start("login")) }
             #expect(unfinished.count == 40)
-            return waiting
         }
         var claimed = 0
         for connection in waiting { claimed += try connection.readResponse().items.count }
