@@ -41,6 +41,13 @@ inline size_t plain_length(const char *text) {
 
 /// The same for a text of that length, of which no byte beyond the end is read.
 inline size_t plain_length(const char *text, size_t length) {
+    if (length < 8) {
+        char padded[8] = {};
+        for (size_t index = 0; index < length; ++index) {
+            padded[index] = text[index];
+        }
+        return plain_among_eight(padded);
+    }
     size_t plain = 0;
     while (plain + 8 <= length) {
         const size_t among = plain_among_eight(text + plain);
@@ -49,9 +56,8 @@ inline size_t plain_length(const char *text, size_t length) {
             return plain;
         }
     }
-    char rest[8] = {};
-    std::memcpy(rest, text + plain, length - plain);
-    return plain + plain_among_eight(rest);
+    // What is looked at twice is plain.
+    return length - 8 + plain_among_eight(text + length - 8);
 }
 
 /// How many of the next bytes, at most `left`, begin a well-formed character outside ASCII (Unicode, table 3-7).

@@ -177,8 +177,20 @@ void merge(json &target, const json &patch) {
         target = without_nulls(patch);
         return;
     }
+    // A few members are inserted where they belong, which moves those after them.
+    constexpr size_t few = 4;
     Members &members = *target.as<Members>();
-    members = merged(std::move(members), patch.members());
+    if (patch.members().size() > few) {
+        members = merged(std::move(members), patch.members());
+        return;
+    }
+    for (const Member &change : patch.members()) {
+        if (change.value.is_null()) {
+            members.erase(change.name);
+        } else {
+            merge(members[change.name], change.value);
+        }
+    }
 }
 
 size_t depth(const json &value) {

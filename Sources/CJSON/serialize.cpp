@@ -155,5 +155,5 @@ const uint8_t *cjson_quote(const uint8_t *bytes, size_t length, size_t *quoted_l
 }
 
 bool cjson_is_plain(const uint8_t *bytes, size_t length) {
-    return length == 0 || cjson::plain_length(reinterpret_cast<const char *>(bytes), length) == length;
+    return cjson::plain_length(reinterpret_cast<const char *>(bytes), length) == length;
 }

@@ -1,32 +1,32 @@
-/// Writes members of the current object, one in each call.
+/// Writes members of the current object, one in each call. A name is a literal: see ``JSONWriter/name(_:)``.
 extension JSONWriter {
-    package mutating func member(_ name: String, _ value: String) {
+    package mutating func member(_ name: StaticString, _ value: String) {
         self.name(name)
         string(value)
     }
 
-    package mutating func member(_ name: String, _ value: Int) {
+    package mutating func member(_ name: StaticString, _ value: Int) {
         self.name(name)
         int(value)
     }
 
-    package mutating func member(_ name: String, _ value: UInt64) {
+    package mutating func member(_ name: StaticString, _ value: UInt64) {
         self.name(name)
         uint(value)
     }
 
-    package mutating func member(_ name: String, _ value: Bool) {
+    package mutating func member(_ name: StaticString, _ value: Bool) {
         self.name(name)
         bool(value)
     }
 
     /// With null where there is no value.
-    package mutating func member(_ name: String, _ value: String?) {
+    package mutating func member(_ name: StaticString, _ value: String?) {
         self.name(name)
         if let value { string(value) } else { null() }
     }
 
-    package mutating func member(_ name: String, _ value: JSONDocument) {
+    package mutating func member(_ name: StaticString, _ value: JSONDocument) {
         self.name(name)
         document(value)
     }
@@ -37,12 +37,12 @@ extension JSONWriter {
         endObject()
     }
 
-    package mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
+    package mutating func object(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
         self.name(name)
         object(write)
     }
 
-    package mutating func array(_ name: String, _ write: (inout JSONWriter) -> Void) {
+    package mutating func array(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
         self.name(name)
         beginArray()
         write(&self)
@@ -51,7 +51,7 @@ extension JSONWriter {
 
     /// An array with an object for each item.
     package mutating func objects<Item>(
-        _ name: String, _ items: some Sequence<Item>, _ write: (inout JSONWriter, Item) -> Void
+        _ name: StaticString, _ items: some Sequence<Item>, _ write: (inout JSONWriter, Item) -> Void
     ) {
         array(name) { json in
             for item in items {

@@ -46,10 +46,12 @@ package struct JSONWriter: Sendable {
     /// The same for a literal: it must be ASCII without anything to escape, which is not checked.
     package mutating func name(_ name: StaticString) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        let length = name.utf8CodeUnitCount
+        add("\"", room: length + 2) { room in
+            memcpy(room, name.utf8Start, length)
+            room[length] = UInt8(ascii: "\"")
+            room[length + 1] = UInt8(ascii: ":")
+        }
         needsComma = false
     }
 

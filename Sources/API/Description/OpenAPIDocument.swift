@@ -101,9 +101,11 @@ package struct OpenAPIDocument {
         var paths = Dictionary(grouping: operations, by: \.operation.path)
         for path in operations.map(\.operation.path) {
             guard let described = paths.removeValue(forKey: path) else { continue }
-            json.object(path) { json in
+            json.name(path)
+            json.object { json in
                 for described in described {
-                    json.object(described.operation.method.description.lowercased()) { write(described, to: &$0) }
+                    json.name(described.operation.method.description.lowercased())
+                    json.object { write(described, to: &$0) }
                 }
             }
         }
@@ -209,7 +211,8 @@ package struct OpenAPIDocument {
     private func components(_ json: inout JSONWriter) {
         json.object("schemas") { json in
             for (name, document) in schemas {
-                json.member(name, document)
+                json.name(name)
+                json.document(document)
             }
         }
         json.object("responses") { json in
@@ -235,7 +238,8 @@ package struct OpenAPIDocument {
             for name in Set(used + [APIParameter.requestID.rawValue]).sorted() {
                 // A client may leave out the id of its own session.
                 let described = listener == .public && name.hasPrefix("session") ? "own-\(name)" : name
-                json.member(name, general.parameters[member: described] ?? .null)
+                json.name(name)
+                json.document(general.parameters[member: described] ?? .null)
             }
         }
         json.member("headers", general.headers)
@@ -292,7 +296,8 @@ extension JSONWriter {
         guard !contents.isEmpty else { return }
         object("content") { json in
             for (mediaType, schema) in contents {
-                json.object(mediaType) { json in
+                json.name(mediaType)
+                json.object { json in
                     if let schema {
                         json.name("schema")
                         json.reference("schemas", (schema.isOfEachService ? name(schema) : nil) ?? schema.name)

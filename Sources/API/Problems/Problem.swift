@@ -59,7 +59,8 @@ package struct Problem: Error, Sendable {
             }
         }
         for member in members {
-            json.member(member.name, member.value)
+            json.name(member.name)
+            json.document(member.value)
         }
         json.endObject()
     }

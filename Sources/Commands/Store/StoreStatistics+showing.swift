@@ -46,7 +46,10 @@ extension StoreStatistics {
             ("sessions_of_users", sessionsOfUsers), ("encrypted_services", sealed), ("tombstones", 0),
             ("bytes_per_session", bytesPerSession),
         ]
-        for (name, number) in numbers { json.member(name, number) }
+        for (name, number) in numbers {
+            json.name(name)
+            json.int(number)
+        }
         json.member("incremental_vacuum", isIncremental)
         json.member("page_checksums", hasPageChecksums)
         for (name, time) in [("oldest", oldest), ("newest", newest), ("last_use", lastUsed)] {
@@ -55,7 +58,8 @@ extension StoreStatistics {
         }
         json.object("services") { json in
             for service in services {
-                json.object(service.name) { json in
+                json.name(service.name)
+                json.object { json in
                     json.member("count", service.count)
                     json.member("bytes", service.bytes)
                     json.member("largest", service.largest)

@@ -55,7 +55,10 @@ struct StatusEndpoints: Sendable {
             }
             json.object("journeys") { $0.member("live", statistics.journeys) }
             json.object("services") { json in
-                for service in statistics.services { json.member(service.name, service.live) }
+                for service in statistics.services {
+                    json.name(service.name)
+                    json.int(service.live)
+                }
             }
             json.object("store") { json in
                 json.member("kind", store.kind)

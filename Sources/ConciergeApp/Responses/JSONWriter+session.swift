@@ -9,7 +9,10 @@ extension JSONWriter {
         if !isPlain {
             member("user_id", session.userID)
             object("labels") { json in
-                for label in session.labels.items { json.member(label.name, label.value) }
+                for label in session.labels.items {
+                    json.name(label.name)
+                    json.string(label.value)
+                }
             }
         }
         member("revision", session.revision)

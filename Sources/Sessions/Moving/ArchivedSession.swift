@@ -223,7 +223,10 @@ extension ArchivedSession {
         if let userID = details.userID { json.member("user_id", userID) }
         if !details.labels.isEmpty {
             json.object("labels") { json in
-                for label in details.labels.items { json.member(label.name, label.value) }
+                for label in details.labels.items {
+                    json.name(label.name)
+                    json.string(label.value)
+                }
             }
         }
         if !details.retiredTokens.isEmpty {

@@ -11,11 +11,11 @@ struct Transaction {
     /// Whether there is one operation: then a write is done at once, by the quickest way.
     private let isSingle: Bool
     var journeys = WrittenJourneys()
-    /// States that are still to be written, and the operation that wrote last.
-    private var trees: [Place: (document: JSONDocument, lastWrite: Int)] = [:]
+    /// States that are still to be written, and the operation that wrote last, in the order of these.
+    private var trees: [(place: Place, document: JSONDocument, lastWrite: Int)] = []
 
     /// A service of the session, or of a coordinator.
-    struct Place: Hashable {
+    struct Place: Equatable {
         let service: UInt16
         let owner: ServiceOwner?
     }
@@ -44,11 +44,14 @@ struct Transaction {
         if let owner = try journeys.owner(of: operation, in: pending, environment) {
             let place = Place(service: service.index, owner: owner)
             if !operation.action.isWrite { try flush(to: &pending) { $0 == place } }
-            // Out of the dictionary, so that it is changed in place.
-            var document = trees.removeValue(forKey: place)?.document
+            var document = take(place)
             try change(&document, by: operation, owner, on: &pending)
             guard let document else { return nil }
-            if isSingle { try write(document, service, owner, to: &pending) } else { trees[place] = (document, index) }
+            if isSingle {
+                try write(document, service, owner, to: &pending)
+            } else {
+                trees.append((place, document, index))
+            }
             return nil
         }
         if isFirstUse(operation, on: pending) {
@@ -61,9 +64,9 @@ struct Transaction {
         // Services that clients only read can decide which other instances live, see `followUser`.
         if operation.action.isWrite, !service.isReadOnly, !isSingle {
             let place = Place(service: service.index, owner: nil)
-            var document = trees.removeValue(forKey: place)?.document
+            var document = take(place)
             try pending.change(&document, by: operation, of: caller, limit: limit)
-            if let document { trees[place] = (document, index) }
+            if let document { trees.append((place, document, index)) }
             return nil
         }
         let decidesForOthers = service.isReadOnly || service.isKeptOtherwise
@@ -78,15 +81,20 @@ struct Transaction {
         to pending: inout PendingState, where isDue: (Place) -> Bool = { _ in true }
     ) throws(SessionError) {
         if trees.isEmpty { return }
-        for (place, tree) in trees.filter({ isDue($0.key) }).sorted(by: { $0.value.lastWrite < $1.value.lastWrite }) {
-            let service = environment.catalog.services[Int(place.service)]
+        for tree in trees where isDue(tree.place) {
+            let service = environment.catalog.services[Int(tree.place.service)]
             try Self.inOperation(tree.lastWrite) { () throws(SessionError) in
-                if let owner = place.owner { return try write(tree.document, service, owner, to: &pending) }
+                if let owner = tree.place.owner { return try write(tree.document, service, owner, to: &pending) }
                 pending.write(service, try service.bytes(of: tree.document, limit: limit))
             }
-            trees[place] = nil
         }
+        trees.removeAll { isDue($0.place) }
         journeys.forget()
+    }
+
+    /// Out of the list, so that it is changed in place.
+    private mutating func take(_ place: Place) -> JSONDocument? {
+        trees.firstIndex { $0.place == place }.map { trees.remove(at: $0).document }
     }
 
     /// What the service of an operation is like.
@@ -158,7 +166,7 @@ struct Transaction {
 }
 
 /// A coordinator of a journey that owns a service.
-struct ServiceOwner: Hashable {
+struct ServiceOwner: Equatable {
     let journey: String
     let coordinator: Int
 }
