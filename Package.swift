@@ -111,15 +111,15 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "API", "Configuration", "Operations", "FlowTools", "HTTPServer", "JSONDocument", "Navigation",
-                "ServiceLocator", "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "CCrypto", "CCurl",
-                "CDeflate", "CEmbeddedFiles", "Threads",
+                "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "CCurl", "CDeflate", "CEmbeddedFiles",
+                "Threads",
             ],
             swiftSettings: onCallersExecutor),
         .target(
             name: "Commands",
             dependencies: [
                 "API", "Configuration", "Operations", "FlowTools", "HTTPServer", "JSONDocument", "Navigation",
-                "ServiceLocator", "Sessions", "Storage", "SQLiteStorage", "CCurl",
+                "Sessions", "Storage", "SQLiteStorage", "CCurl",
             ],
             swiftSettings: onCallersExecutor),
         // With it comes what only a program may have. mimalloc (libmimalloc-dev) takes the place of the C library's

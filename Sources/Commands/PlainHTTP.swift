@@ -51,9 +51,7 @@ struct PlainHTTP {
     }
 
     /// - Returns: `nil` when nothing responds in HTTP.
-    func get(_ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
-        send("GET", path, fields: fields)
-    }
+    func get(_ path: String) -> Answer? { send("GET", path) }
 
     /// - Parameter sink: gets the body of a response 200 as it comes; false ends the transfer.
     /// - Returns: nil when nothing answers, or not in HTTP, or the response breaks off.

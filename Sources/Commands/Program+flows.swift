@@ -52,9 +52,8 @@ extension Program {
         return report.losesJourneys || !tried.misfits.isEmpty ? ExitStatus.usage : ExitStatus.success
     }
 
-    private static func counted(_ count: Int, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
-    }
+    /// "1 journey", "2 journeys"
+    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
 extension Program {

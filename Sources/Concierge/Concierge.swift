@@ -1,5 +1,4 @@
 import Commands
-import ConciergeApp
 @_exported import JSONDocument
 @_exported import ServiceLocator
 @_exported import Sessions

@@ -42,7 +42,8 @@ extension Program {
 
 extension Application {
     /// Serves until SIGTERM or SIGINT, and returns the exit status of the process.
-    package static func run(_ loaded: LoadedConfiguration, output: ProgramOutput = .standard) async -> Int32 {
+    package static func run(_ loaded: LoadedConfiguration) async -> Int32 {
+        let output = ProgramOutput.standard
         let configuration = loaded.configuration
         if let shortage = AddressSpace.shortage(forWorkers: configuration.workers) {
             output.complaint("concierge: \(shortage)\n")

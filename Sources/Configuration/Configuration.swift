@@ -1,4 +1,5 @@
 import HTTPServer
+import Navigation
 import RedisStorage
 import Sessions
 import Storage
@@ -39,7 +40,7 @@ package struct Configuration: Sendable, Equatable {
     package var flowsPublic = FlowsPublic.outlines
     /// The flow of journey `main`, which is started when it is first asked for; nil when there is none.
     package var mainFlow: String?
-    package var orphanedJourneys = OrphanedJourneys.refuse
+    package var orphanedJourneys = FlowEngine.OrphanPolicy.refuse
     /// Whether the public listener serves the demo.
     package var demo = false
     package var drainTimeout = Duration.seconds(10)
@@ -223,14 +224,6 @@ package struct Configuration: Sendable, Equatable {
         package enum Level: String, Sendable, CaseIterable {
             case debug, info, warning, error
         }
-    }
-
-    /// What happens to journeys whose version of a flow is not loaded.
-    package enum OrphanedJourneys: String, Sendable, CaseIterable {
-        /// The server does not start.
-        case refuse
-        /// They start over on the loaded version.
-        case restart
     }
 
     /// What happens when a user who has as many sessions as a user may have signs in to one more.

@@ -47,7 +47,8 @@ package struct TLSFiles: Sendable {
     }
 
     /// A sentence when the certificate is not valid at this moment.
-    package func lapse(at now: Int = time(nil)) -> String? {
+    package func lapse() -> String? {
+        let now = time(nil)
         if publicListener.ends < now { return "the certificate has expired" }
         if publicListener.begins > now { return "the certificate is not valid yet" }
         return nil

@@ -1,5 +1,4 @@
 import Glibc
-import Storage
 import Synchronization
 
 // On the connection's thread, while there is a connection.

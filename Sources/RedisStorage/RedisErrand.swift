@@ -1,4 +1,3 @@
-import Sessions
 import Synchronization
 
 /// A request in a cluster: each node gets its part, stage by stage, until every command has a reply.

@@ -1,5 +1,3 @@
-import Sessions
-
 /// The first commands on a new connection: who we are, which database, and whether this Redis can be used.
 enum RedisGreeting {
     /// - Throws: ``RedisFailure``, which is permanent when trying again cannot help.

@@ -1,5 +1,4 @@
 import Sessions
-import Storage
 import Synchronization
 
 /// Random texts that the first server of an installation puts into Redis, and that every server remembers from its

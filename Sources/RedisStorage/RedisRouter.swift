@@ -1,6 +1,5 @@
 import CCrypto
 import Glibc
-import Sessions
 import Storage
 import Synchronization
 import Threads

@@ -11,7 +11,6 @@ import Threads
 final class RedisSentinels: Sendable {
     typealias Master = SentinelAnswers.Master
 
-    private let address: RedisAddress
     private let name: String
     private let answers: RedisAnswers
     private let sentinels: [RedisSentinel]
@@ -21,7 +20,6 @@ final class RedisSentinels: Sendable {
     ///   - name: of the master.
     /// - Throws: ``StoreOpeningError/noThread``.
     init(_ address: RedisAddress, master name: String) throws(StoreOpeningError) {
-        self.address = address
         self.name = name
         answers = RedisAnswers(count: address.places.count)
         var sentinels: [RedisSentinel] = []

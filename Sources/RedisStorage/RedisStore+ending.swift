@@ -1,5 +1,4 @@
 import Sessions
-import Storage
 
 extension RedisStore {
     package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {

@@ -128,8 +128,9 @@ final class RedisDoubts: Sendable {
     }
 
     /// The entries that have been in doubt for long enough; they are forgotten here.
-    func takeOver(now: ContinuousClock.Instant = .now) -> [String] {
-        state.withLock { state in
+    func takeOver() -> [String] {
+        let now = ContinuousClock.now
+        return state.withLock { state in
             let over = state.since.filter { now - $0.value > Self.patience }
             for entry in over.keys { state.since[entry] = nil }
             return Array(over.keys)

@@ -1,5 +1,4 @@
 import Glibc
-import Sessions
 import Storage
 import Synchronization
 

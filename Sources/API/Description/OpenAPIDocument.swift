@@ -190,7 +190,7 @@ package struct OpenAPIDocument {
         }
     }
 
-    private static let problem: [(mediaType: String, schema: APISchema?)] = [("application/problem+json", .problem)]
+    private static let problem: [(mediaType: String, schema: APISchema?)] = [(Problem.mediaType, .problem)]
 
     /// Short, because it is a part of every operation; `GET /problems/{code}` has more.
     private func explanation(of kind: ProblemKind) -> String { "`\(kind.code)`: \(kind.title)." }

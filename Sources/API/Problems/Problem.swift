@@ -1,6 +1,5 @@
 import HTTPServer
 import JSONDocument
-import Navigation
 import Sessions
 
 /// An error as clients see it: RFC 9457, `application/problem+json`.

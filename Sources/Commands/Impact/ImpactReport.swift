@@ -13,23 +13,23 @@ struct ImpactReport {
     let losesJourneys: Bool
 
     /// - Parameter orphans: what is done with journeys whose version or state is gone.
-    init(_ impact: JourneyImpact, _ trial: TriedFlows, orphans: Configuration.OrphanedJourneys) {
+    init(_ impact: JourneyImpact, _ trial: TriedFlows, orphans: FlowEngine.OrphanPolicy) {
         let states = impact.rows.compactMap { row, fate in
             Self.sentence(fate, orphans).map { sentence in
-                "\(row.flow) \(row.version), \(row.state): \(Self.counted(row.inUse)) \(sentence)"
+                "\(row.flow) \(row.version), \(row.state): \(Program.counted(row.inUse, "journey")) \(sentence)"
             }
         }
         let restarted = orphans == .restart
         let stuck = trial.losses.compactMap { loss in
             loss.detail.map {
-                "\(loss.flow) \(loss.version): \(Self.counted(loss.count)) would be stuck: \($0)"
+                "\(loss.flow) \(loss.version): \(Program.counted(loss.count, "journey")) would be stuck: \($0)"
             }
         }
         lines = states + stuck
         // What starts over is not lost.
         let lost = trial.losses.filter { !restarted || $0.detail != nil }.map(\.count).reduce(0, +)
         summary =
-            "\(Self.counted(trial.running)) running, \(trial.staying) on screens that stay as they are"
+            "\(Program.counted(trial.running, "journey")) running, \(trial.staying) on screens that stay as they are"
             + (lost > 0 ? ", \(lost) would be lost" : "")
         losesJourneys = lost > 0
     }
@@ -69,7 +69,7 @@ struct ImpactReport {
             return ConfigurationProblem(
                 at: source?.origin(of: JSONPointer(tokens)) ?? .builtIn, pointer: JSONPointer(tokens).description,
                 code: "unfit_journeys",
-                "\(ImpactReport.counted(count)) of \(flow) \(version) would not fit: /\(service)\(pointer) \(detail), and a step that writes "
+                "\(Program.counted(count, "journey")) of \(flow) \(version) would not fit: /\(service)\(pointer) \(detail), and a step that writes "
                     + "it would be refused; write \"in_flight\": \"migrate\" and \"migrations\": [{\"from\": \(version), "
                     + "\"patch\": [\(patch)]}] in a new version of \(flow)")
         }
@@ -152,7 +152,7 @@ struct ImpactReport {
     }
 
     private static func sentence(
-        _ fate: JourneyImpact.Fate, _ orphans: Configuration.OrphanedJourneys
+        _ fate: JourneyImpact.Fate, _ orphans: FlowEngine.OrphanPolicy
     ) -> String? {
         let end = orphans == .restart ? "; they restart, as orphaned_journeys says" : ""
         switch fate {
@@ -164,8 +164,6 @@ struct ImpactReport {
             return "would be lost: version \(version) has no state \(state.quoted)\(end)"
         }
     }
-
-    static func counted(_ count: Int) -> String { "\(count) journey\(count == 1 ? "" : "s")" }
 }
 
 /// What a set of flows means for existing journeys.

@@ -35,8 +35,7 @@ extension SessionSettings {
 extension JourneySettings {
     init(_ configuration: Configuration, flows: FlowCatalog) {
         self.init(
-            engine: FlowEngine(
-                catalog: flows, orphans: configuration.orphanedJourneys == .restart ? .restart : .refuse),
+            engine: FlowEngine(catalog: flows, orphans: configuration.orphanedJourneys),
             mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max)
     }
 }

@@ -1,6 +1,7 @@
 import API
 import HTTPServer
 import JSONDocument
+import Operations
 import Sessions
 
 /// The status of the server, for operators.
@@ -17,7 +18,7 @@ struct StatusEndpoints: Sendable {
         routes.on(.get, "/v1/stats", statistics)
         routes.on(.get, "/metrics") { _ in
             var response = HTTPResponse(body: metrics())
-            response.fields.add(.contentType, "application/openmetrics-text; version=1.0.0; charset=utf-8")
+            response.fields.add(.contentType, Metrics.contentType)
             response.fields.add(.cacheControl, "no-store")
             return response
         }
@@ -86,7 +87,7 @@ extension StatusEndpoints {
             responses: [
                 APIResponse(
                     status: .ok, meaning: "OpenMetrics 1.0 text.",
-                    contents: [("application/openmetrics-text; version=1.0.0; charset=utf-8", "Text")])
+                    contents: [(Metrics.contentType, "Text")])
             ]),
     ]
 }

@@ -1,7 +1,6 @@
 import Configuration
 import Glibc
 import JSONDocument
-import Navigation
 import Operations
 import Sessions
 import Synchronization

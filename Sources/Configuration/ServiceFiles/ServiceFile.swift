@@ -4,14 +4,6 @@ import Sessions
 
 /// A document service that a file of the services directory declares. It needs no code.
 package struct ServiceFile: Sendable {
-    /// What happens when two clients write at once.
-    package enum Concurrency: String, Sendable, CaseIterable {
-        /// A write without a condition replaces any state.
-        case lastWrite = "last_write"
-        /// A write must name the version that it is based on, otherwise it is refused.
-        case firstWrite = "first_write"
-    }
-
     /// When the service's state ends before its session.
     package enum Binding: String, Sendable, CaseIterable {
         /// Signing out removes the service from the session.
@@ -38,7 +30,7 @@ package struct ServiceFile: Sendable {
     package let scope: ServiceScope
     /// The lifetime of an instance from its creation; `nil` for that of the session.
     package let lifetime: Duration?
-    package let concurrency: Concurrency
+    package let concurrency: ServiceConcurrency
     package let boundTo: Binding?
     package let access: Access
     /// The path of the file, for messages.
@@ -53,7 +45,7 @@ extension ServiceFile {
     /// - Throws: `JSONSchemaError` when `schema` is not a schema.
     package init(
         name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
-        scope: ServiceScope = .session, lifetime: Duration? = nil, concurrency: Concurrency = .lastWrite,
+        scope: ServiceScope = .session, lifetime: Duration? = nil, concurrency: ServiceConcurrency = .lastWrite,
         boundTo: Binding? = nil, access: Access = .readWrite
     ) throws(JSONSchemaError) {
         self.init(
@@ -68,7 +60,7 @@ extension ServiceDefinition {
         self.init(
             declared: file.name, schema: file.schemaDocument, default: file.defaultState,
             scope: file.scope, lifetime: file.lifetime?.milliseconds,
-            concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
+            concurrency: file.concurrency,
             isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
     }
 }

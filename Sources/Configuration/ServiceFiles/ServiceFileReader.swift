@@ -12,7 +12,7 @@ struct ServiceFileReader {
         ],
         "description": ["type": "string"], "schema": ["type": ["object", "boolean"]], "default": [:],
         "scope": Setting<ServiceScope>.choice.schema, "lifetime": lifetime.schema,
-        "concurrency": Setting<ServiceFile.Concurrency>.choice.schema,
+        "concurrency": Setting<ServiceConcurrency>.choice.schema,
         "bound_to": Setting<ServiceFile.Binding>.choice.schema, "access": Setting<ServiceFile.Access>.choice.schema,
     ]
     private static let members = keys.map(\.key)
@@ -46,7 +46,7 @@ struct ServiceFileReader {
         let scope = value("scope", Setting<ServiceScope>.choice, orElse: "bad_choice") ?? .session
         if scope == .process { refuseWhatSessionsHave() }
         let lifetime = value("lifetime", Self.lifetime, orElse: "bad_duration")
-        let concurrency = value("concurrency", Setting<ServiceFile.Concurrency>.choice, orElse: "bad_choice")
+        let concurrency = value("concurrency", Setting<ServiceConcurrency>.choice, orElse: "bad_choice")
         let boundTo = value("bound_to", Setting<ServiceFile.Binding>.choice, orElse: "bad_choice")
         let access = value("access", Setting<ServiceFile.Access>.choice, orElse: "bad_choice")
 

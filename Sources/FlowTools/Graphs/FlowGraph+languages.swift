@@ -1,5 +1,3 @@
-import Navigation
-
 extension FlowGraph {
     /// The flow as a Mermaid flowchart.
     ///

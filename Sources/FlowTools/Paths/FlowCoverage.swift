@@ -1,5 +1,4 @@
 import JSONDocument
-import Navigation
 
 /// Events and waits for a new journey, in order.
 public struct FlowScript: Sendable, Equatable {

@@ -1,5 +1,3 @@
-import JSONDocument
-
 /// Runs journeys: each function takes one ``Journey`` and the documents of the session's services, and returns the next
 /// journey as a ``Step``, or throws a ``JourneyRefusal``. It stores nothing. The caller passes the time, in
 /// milliseconds since 1970.
@@ -45,7 +43,7 @@ public struct FlowEngine: Sendable {
     package static let maximumHops = 100
 
     /// What becomes of a journey whose version is not loaded.
-    public enum OrphanPolicy: Sendable {
+    public enum OrphanPolicy: String, Sendable, CaseIterable {
         /// Each call throws ``JourneyRefusal/orphaned(flow:version:)``.
         case refuse
         /// The journey starts over on the highest version.

@@ -1,5 +1,3 @@
-import JSONDocument
-
 /// Standing rules: `requires` with `otherwise`, and `always`. They move a journey without an event.
 extension StepRun {
     /// Why the journey may not stay on its screen.

@@ -1,6 +1,5 @@
 import Configuration
 import HTTPServer
-import JSONDocument
 import Sessions
 
 /// How the log looks: JSON for programs, text for people.

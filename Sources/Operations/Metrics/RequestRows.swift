@@ -15,14 +15,12 @@ struct RequestRow: Sendable, Equatable {
 /// each known method and one for all others.
 struct RequestRowTable: Sendable {
     private(set) var rows: [RequestRow] = []
-    private let first: Int
     /// The row of each route, by the route's index.
     private var routeRows: [Int] = []
     private var unmatched = 0
 
     /// - Parameter first: the number of rows of earlier listeners.
     init(listener: String, routes: [Route], first: Int) {
-        self.first = first
         func add(_ method: HTTPMethod, _ route: String) {
             rows.append(RequestRow(listener: listener, method: method.label, route: route))
         }

@@ -1,4 +1,3 @@
-import Sessions
 import Storage
 
 /// Reads everything in a database and reports each error with its place.

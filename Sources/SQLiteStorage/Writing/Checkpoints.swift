@@ -1,7 +1,6 @@
 import CPageChecksums
 import CSQLite
 import Glibc
-import Sessions
 import Storage
 import Threads
 

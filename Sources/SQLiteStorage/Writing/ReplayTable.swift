@@ -52,7 +52,6 @@ final class ReplayTable {
         """
     private static let loneReplaysByID = "CREATE UNIQUE INDEX lone_replays_by_id ON lone_replays (id);"
 
-    private let connection: SQLiteConnection
     private let insert: SQLiteStatement
     private let delete: SQLiteStatement
     private let deleteOfSession: SQLiteStatement
@@ -63,7 +62,6 @@ final class ReplayTable {
     private let ended: [(oldest: SQLiteStatement, delete: SQLiteStatement)]
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
-        self.connection = connection
         // REPLACE, since a session that was damaged may have left one of the same id.
         insert = try connection.prepare(
             "REPLACE INTO replays (session, id, fingerprint, ends_at, size, response) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")

@@ -143,7 +143,7 @@ extension ServiceDefinition {
 }
 
 /// Whether a write must say which state it replaces.
-package enum ServiceConcurrency: String, Sendable {
+package enum ServiceConcurrency: String, Sendable, CaseIterable {
     /// It need not: the last write stays.
     case lastWrite = "last_write"
     /// PUT and PATCH need a condition. Clearing and removing do not, because they depend on no earlier content.

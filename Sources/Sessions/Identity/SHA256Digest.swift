@@ -102,11 +102,6 @@ package struct ShortDigest: Sendable, Hashable {
         low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     }
 
-    package init?(bytes: [UInt8]) {
-        guard let digest = bytes.withUnsafeBytes({ ShortDigest(bytes: $0) }) else { return nil }
-        self = digest
-    }
-
     /// From the digits that ``text`` returned.
     package init?(text: some StringProtocol) {
         guard text.utf8.count == 2 * Hexadecimal.wordLength,

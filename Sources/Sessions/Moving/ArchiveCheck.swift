@@ -38,7 +38,7 @@ package struct ArchiveCheck {
             throw error
         }
         guard hasHeader else {
-            do { _ = try ArchiveHeader(document) } catch { throw NotAnArchive(problem: error) }
+            do { try ArchiveHeader.check(document) } catch { throw NotAnArchive(problem: error) }
             hasHeader = true
             return .header
         }

@@ -53,14 +53,11 @@ package struct ArchiveProblem: Error, Sendable, Equatable {
 }
 
 /// The first line of an archive, which describes the others.
-struct ArchiveHeader {
+enum ArchiveHeader {
     static let format = "concierge-sessions"
     /// Raised when a reader of the previous version could not understand the lines. That of an archive without
     /// documents of the process is 1.
     static let version = 2
-
-    /// Where the export began; `nil` for the first session.
-    let after: String?
 
     /// - Parameters:
     ///   - program: the program that writes it, for people.
@@ -90,7 +87,7 @@ struct ArchiveHeader {
     }
 
     /// - Throws: ``ArchiveProblem`` when the archive cannot be read.
-    init(_ document: JSONDocument) throws(ArchiveProblem) {
+    static func check(_ document: JSONDocument) throws(ArchiveProblem) {
         guard document[member: "format"]?.string == Self.format else {
             throw ArchiveProblem(pointer: "/format", detail: "the first line must say \"\(Self.format)\"")
         }
@@ -101,7 +98,6 @@ struct ArchiveHeader {
             throw ArchiveProblem(
                 pointer: "/version", detail: "is \(version); this program reads versions 1 to \(Self.version)")
         }
-        after = document[member: "after"]?.string
     }
 }
 

@@ -1,5 +1,3 @@
-import JSONDocument
-
 /// Exports everything as lines: a header, the documents of the process, a line for each session, and an end.
 ///
 /// It reads some sessions of the store at a time, in the store's order. So memory does not grow, and sessions are

@@ -1,4 +1,3 @@
-import JSONDocument
 import Navigation
 
 extension Sessions {

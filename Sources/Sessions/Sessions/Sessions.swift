@@ -1,5 +1,3 @@
-import JSONDocument
-import ServiceLocator
 import Synchronization
 
 /// All sessions of a process: creates them, finds them by their tokens, ends them. What else they can do is in the

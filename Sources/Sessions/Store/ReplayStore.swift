@@ -1,7 +1,7 @@
 /// Keeps the responses to requests with an idempotency key. Those of a session come with its commits
 /// (``SessionCommit/replays``) and go with it, however it ends.
 ///
-/// `ReplayStoreContract` in the tests says the rest; every store runs through it.
+/// `SessionStoreContract` in the tests says the rest; every store runs through it.
 package protocol ReplayStore: AnyObject, Sendable {
     /// The sealed response that a session keeps; `nil` when there is none.
     func response(_ id: ShortDigest, of session: SessionID) async throws(StoreError) -> [UInt8]?

@@ -3,6 +3,7 @@ import ConciergeApp
 import Configuration
 import HTTPTestClient
 import JSONDocument
+import Navigation
 import Sessions
 import Support
 import Testing
@@ -44,7 +45,7 @@ struct JourneyVersionTests {
 
     /// Starts a server on version 1, and another one on the same store with newer flows.
     private static func with<Kept: Sendable>(
-        _ newer: [String], orphans: Configuration.OrphanedJourneys = .refuse, log: LogFile? = nil,
+        _ newer: [String], orphans: FlowEngine.OrphanPolicy = .refuse, log: LogFile? = nil,
         _ first: (TestClient) async throws -> Kept, then: (TestClient, Kept) async throws -> Void
     ) async throws {
         let store = MemoryStore()

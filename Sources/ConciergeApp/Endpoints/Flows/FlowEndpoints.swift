@@ -1,7 +1,6 @@
 import API
 import Configuration
 import HTTPServer
-import Navigation
 
 /// The flows that can be started, and pictures of them: API, section 5.
 struct FlowEndpoints: Sendable {
