@@ -31,6 +31,7 @@ struct CatalogCheck {
         check.checkChildren()
         check.checkMigrations()
         check.checkTransitions(isWhole: !hasErrors)
+        check.checkLives()
         if isWhole {
             check.checkWays()
             check.checkStandingRules()
@@ -88,6 +89,24 @@ extension FlowCheck {
 }
 
 extension FlowCheck {
+    /// Reports `lives` where there is nothing that a session would be kept for, a task or a timer of the flow, and
+    /// timers that are due when it is over.
+    mutating func checkLives() {
+        guard let lives = flow.lives else { return }
+        if flow.timers.isEmpty, !flow.states.contains(where: { $0.task != nil || $0.childFlow != nil }) {
+            report(
+                ["lives"], .badValue,
+                "lives says how long tasks, and timers at the top of the flow, outlive the session; this flow has "
+                    + "neither")
+        }
+        for (index, timer) in flow.timers.enumerated() {
+            guard let after = timer.after, after > lives else { continue }
+            report(
+                ["timers", String(index), "after"], .badValue,
+                "the timer is due later than lives lets a session wait for it that nobody uses", severity: .warning)
+        }
+    }
+
     mutating func checkMigrations() {
         if flow.inFlight == .migrate, flow.migrations.isEmpty {
             report(["in_flight"], .missingKey, "in_flight is \"migrate\", and there are no migrations")
@@ -140,7 +159,7 @@ extension FlowCheck {
 
     /// The services that actions change, each once, in the order of the file's states.
     private var writtenServices: [String] {
-        var actions = flow.entry + flow.exit + flow.events.flatMap(\.transitions).flatMap(\.actions)
+        var actions = flow.entry + flow.exit + flow.causedTransitions.flatMap(\.transition.actions)
         for state in flow.states {
             if let screen = state.screen { actions += screen.entry + screen.exit }
             actions += state.causedTransitions.flatMap(\.transition.actions)

@@ -52,7 +52,7 @@ struct GraphText {
     }
 
     /// A value in the notation of arithmetic.
-    private func value(_ template: ValueTemplate) -> String {
+    func value(_ template: ValueTemplate) -> String {
         switch template {
         case .literal(let value): value.description
         case .from(let path, _): Self.path(path)

@@ -78,7 +78,7 @@ package struct CalendarTime: Sendable, Equatable {
     }
 
     /// The moment; of a day, its beginning in UTC.
-    var moment: Timestamp { Timestamp(millisecondsSince1970: local - (offset ?? 0)) }
+    package var moment: Timestamp { Timestamp(millisecondsSince1970: local - (offset ?? 0)) }
 
     /// A moment in UTC with milliseconds, as ``Timestamp`` writes it; a day as a day.
     package var text: String { offset == nil ? String(moment.description.prefix(10)) : moment.description }

@@ -34,6 +34,11 @@ public final class FlowDefinition: Sendable {
     public let input: ShapeRule?
     /// How long the flow may run.
     public let timeout: FlowTimeout
+    /// What happens by itself while the flow runs, on whatever screen.
+    public let timers: [FlowTimer]
+    /// How long the work of a journey of this flow may outlive its session's token; milliseconds. Nil for what the
+    /// program is configured for.
+    public let lives: Int64?
     /// What this version does with journeys that run on older ones.
     public let inFlight: InFlightPolicy
     /// How journeys get from older versions to this one.
@@ -53,6 +58,8 @@ public final class FlowDefinition: Sendable {
 
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
+    /// What of the data decides when something happens by itself.
+    let clock: FlowClock
 
     /// Each of the states prepared as a screen; nil for other states.
     let screens: [PreparedScreen?]
@@ -64,7 +71,8 @@ public final class FlowDefinition: Sendable {
             "id": .name, "version": .positive, "description": .text, "initial": .name, "input": .jsonSchema,
             "guards": .map(of: .ref("namedGuard")), "accepts": .map(of: .jsonSchema),
             "rules": .map(of: .list(of: .ref("rule"))), "on": .map(of: .ref("transitions")), "entry": .ref("actions"),
-            "exit": .ref("actions"), "timeout": .ref("flowTimeout"), "in_flight": .choice(InFlightPolicy.self),
+            "exit": .ref("actions"), "timeout": .ref("flowTimeout"), "timers": .list(of: .ref("timer")),
+            "lives": .duration, "in_flight": .choice(InFlightPolicy.self),
             "migrations": .list(of: .ref("migration")), "states": .map(of: .ref("state"), least: 1),
             "backend": .list(of: .name), "owns": .list(of: .service),
             "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
@@ -94,6 +102,8 @@ public final class FlowDefinition: Sendable {
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         timeout = node["timeout"].flatMap { FlowTimeout(reading: $0, by: &reader) } ?? .none
+        timers = reader.timers(node["timers"])
+        lives = reader.milliseconds(node["lives"])
         inFlight = reader.choice(node["in_flight"]) ?? .pin
         migrations = reader.elements(node["migrations"]).compactMap { Migration(reading: $0, by: &reader) }
         summary = reader.localText(node["description"])
@@ -116,6 +126,7 @@ public final class FlowDefinition: Sendable {
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)
+        clock = FlowClock(timers, states, always, named: guards)
         places = reader.statePlaces
     }
 
@@ -164,7 +175,7 @@ extension FlowDefinition {
 }
 
 extension Guard {
-    fileprivate var looksAtTime: Bool { operands.contains { $0.contains { $0.root == .now } } }
+    var looksAtTime: Bool { operands.contains { $0.contains { $0.root == .now } } }
 }
 
 /// How long a flow may run, in milliseconds.

@@ -21,7 +21,7 @@ public final class TaskState: Sendable {
     static let keys = FlowKeys(
         [
             "type": ["const": "task"], "task": .name, "input": [:], "title": .text, "timeout": .duration,
-            "retry": .ref("retry"), "back": ["type": "boolean"], "on": .ends,
+            "timers": .list(of: .ref("timer")), "retry": .ref("retry"), "back": ["type": "boolean"], "on": .ends,
         ], required: ["task", "on"])
 
     /// - Parameter id: of the state.
@@ -29,14 +29,17 @@ public final class TaskState: Sendable {
     init?(reading node: FlowNode, id: String, by reader: inout FlowReader) {
         reader.checkKeys(of: node, Self.keys, "a task")
         input = node["input"].flatMap { reader.readTemplate($0, .anything) }
-        let timeout = reader.milliseconds(node["timeout"])
+        let timeout = reader.milliseconds(node["timeout"]).map {
+            FlowTimer(key: "", start: .after($0), effect: .endOfTask)
+        }
+        let timers = reader.timers(node["timers"])
         ends = reader.ends(
             reader.required("on", in: node), of: "a task", DataContext(event: .never, hasOutput: true), notEmpty: true)
         Self.check(ends, in: node, by: &reader)
         screen = Screen(
             ofTask: id, title: reader.localText(node["title"]),
             back: reader.bool(node["back"]) == true ? .allowed : .forbidden,
-            timeout: timeout.map { ScreenTimeout(after: $0, transition: nil) })
+            timers: timers + [timeout].compactMap(\.self))
         retry = node["retry"].flatMap { TaskRetry(reading: $0, by: &reader) } ?? .never
         guard let task = reader.name(reader.required("task", in: node)) else { return nil }
         self.task = task

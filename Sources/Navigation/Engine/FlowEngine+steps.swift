@@ -98,11 +98,12 @@ extension FlowEngine {
         }
     }
 
-    /// Applies timeouts of the journey, of its children and of its screen, the policy for a version that is gone, and
-    /// the standing rules: `requires` that do not hold any more, and `always`.
+    /// Applies timers, the timeouts of the journey, of its children and of its screen, the policy for a version that is
+    /// gone, and the standing rules: `requires` that do not hold any more, and `always`.
     ///
-    /// A timeout whose transition is refused expires the journey, which could not go on otherwise. An `otherwise` or
-    /// `always` that is refused is not taken.
+    /// A timeout whose transition is refused expires the journey, which could not go on otherwise. A timer, an
+    /// `otherwise` or an `always` that is refused is not taken. A step that only determines anew when the journey is
+    /// due has the number of the journey.
     ///
     /// - Parameter beforeEvent: whether an event follows, so that the journey goes to a newer version first.
     /// - Returns: nil when nothing is due.
@@ -111,7 +112,7 @@ extension FlowEngine {
         _ journey: Journey, services: any ServiceDocuments, now: Int64, beforeEvent: Bool = false
     ) throws(JourneyRefusal) -> Step? {
         guard journey.isActive else { return nil }
-        let isLate = journey.dueAt.map { now >= $0 } ?? false
+        var isLate = journey.dueAt.map { now >= $0 } ?? false
         var isMigrated = false
         var run = StepRun(self, journey, services, now: now)
         if beforeEvent || !isLoaded(journey) {
@@ -122,11 +123,15 @@ extension FlowEngine {
         let start = run
         let mark = run.services.mark
         do throws(JourneyRefusal) {
+            if !isLate { isLate = try run.isOverdue() }
             if isLate { try run.catchUp(to: now) }
             run.now = now
             try run.stand()
-            guard isLate || isMigrated || run.automaticMoves > 0 else { return nil }
-            return try run.finish()
+            if isMigrated || run.hasActedByTime || run.automaticMoves > 0 { return try run.finish() }
+            // Nothing has happened that anybody sees: only the time is set at which something will.
+            if !isLate, try !run.isMisdated() { return nil }
+            try run.setDeadlines()
+            return run.step()
         } catch {
             if !isLate, case .orphaned = error { throw error }
             run = start
@@ -134,6 +139,22 @@ extension FlowEngine {
             try run.expireJourney()
             return try run.finish()
         }
+    }
+
+    /// The journey after a service was written from outside, if it is due at another time because of that; nil when it
+    /// is not, and when its flows cannot say.
+    package func redated(_ journey: Journey, services: any ServiceDocuments, now: Int64) -> Journey? {
+        guard catalog.isClocked, journey.isActive else { return nil }
+        var run = StepRun(self, journey, services, now: now)
+        do throws(JourneyRefusal) {
+            guard try run.isClocked() else { return nil }
+            try run.setDeadlines()
+            // What the write has brought about happens at once.
+            if try run.hasToMove() { run.journey.dueAt = earlier(run.journey.dueAt, now) }
+        } catch {
+            return nil
+        }
+        return run.journey.dueAt == journey.dueAt ? nil : run.journey
     }
 
     /// - Throws: ``JourneyRefusal/inputInvalid(flow:_:)`` for input from a client to a flow that declares none, which

@@ -88,6 +88,7 @@ extension StepRun {
         services.dispose { $0.coordinator == coordinator }
         journey.coordinators.removeAll { $0.id == coordinator }
         forgetFlow(of: coordinator)
+        if let timers = journey.timers { journey.timers = timers.forgetting(coordinator) }
         losers.removeAll { $0 == coordinator }
     }
 
@@ -167,6 +168,7 @@ extension StepRun {
     mutating func releaseAll() throws(JourneyRefusal) {
         journey.frames.removeAll()
         journey.task = nil
+        journey.timers = nil
         // Nothing of a journey that is over stays, even when its coordinators cannot be read.
         defer { services.dispose { _ in true } }
         guard let root = journey.coordinators.first?.id else { return }

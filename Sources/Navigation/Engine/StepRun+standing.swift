@@ -89,7 +89,7 @@ extension StepRun {
     }
 
     /// Does all of a move or nothing.
-    private mutating func attempt(_ move: (inout StepRun) throws(JourneyRefusal) -> Void) -> Bool {
+    mutating func attempt(_ move: (inout StepRun) throws(JourneyRefusal) -> Void) -> Bool {
         var other = self
         other.purpose = .event(.client)
         let mark = services.mark

@@ -30,6 +30,8 @@ struct StepRun {
     var patches: [ServicePatch] = []
     /// How often standing rules have moved the journey.
     var automaticMoves = 0
+    /// Whether a timer was taken, or the time of a flow was over.
+    var hasActedByTime = false
 
     /// What the step is doing.
     enum Purpose {
@@ -180,6 +182,7 @@ extension StepRun {
         guard hasLeft || before != after else { return }
         if let after { try enter(after) }
         journey.enteredAt = now
+        if let timers = journey.timers { journey.timers = timers.forgetting(PassedTimer.ofScreen) }
         before = after
         hasLeft = false
         isUncovered = false

@@ -15,6 +15,8 @@ import JSONDocument
 /// - `task`: the number, name and input of the task that it waits for
 /// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
 ///   journey to making and to writing it, and the document
+/// - `timers`: of each timer that has been due: the coordinator whose flow has it, or -1 for the top screen; its key;
+///   how many moments have passed, or 0 for no more; the first of these, where the data says it
 /// - `user`: 1 when a user was signed in at the last step
 extension Journey {
     /// The stored form of the journey.
@@ -45,6 +47,7 @@ extension Journey {
             writer.add("]")
             if let task { write(task, to: &writer) }
             if !owned.isEmpty { writeOwned(to: &writer) }
+            if let timers { timers.write(to: &writer) }
         } else {
             writer.name("status")
             writer.string(status.rawValue)
@@ -133,9 +136,8 @@ extension Journey {
     public init?(_ document: JSONDocument) {
         // In the order of writing, in which the reader wants them.
         let names = [
-            "id", "step", "at", "end", "due", "who", "on", "task", "own", "status", "flow", "version", "outcome",
-            "output",
-            "user",
+            "id", "step", "at", "end", "due", "who", "on", "task", "own", "timers", "status", "flow", "version",
+            "outcome", "output", "user",
         ]
         var ordered = JSONWriter(reservingCapacity: 256)
         ordered.beginObject()
@@ -176,6 +178,7 @@ extension Journey {
         var frames: [Frame] = []
         var task: PendingTask?
         var owned: [OwnedService] = []
+        var timers: PassedTimers?
         let status: JourneyStatus
         let flow: String
         let version: Int
@@ -197,6 +200,7 @@ extension Journey {
                 try json.beginArray()
                 while !json.endsArray() { owned.append(try OwnedService(reading: &json, startOfJourney: startedAt)) }
             }
+            if json.isName("timers") { timers = try PassedTimers(reading: &json) }
         } else {
             try json.name("status")
             guard let known = JourneyStatus(rawValue: try json.string()) else { throw .notAJourney }
@@ -216,7 +220,7 @@ extension Journey {
             id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
             version: version, outcome: outcome, output: output, startedAt: startedAt, movedAt: movedAt ?? startedAt,
             enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task,
-            owned: owned, isOfUser: isOfUser)
+            owned: owned, timers: timers, isOfUser: isOfUser)
     }
 }
 

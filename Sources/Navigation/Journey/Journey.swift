@@ -31,13 +31,16 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var enteredAt: Int64
     /// When the journey expires unless it moves; nil: never.
     public internal(set) var expiresAt: Int64?
-    /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: the journey, a child
-    /// or the screen reaches its time limit.
+    /// When ``FlowEngine/advance(_:services:now:beforeEvent:)`` has something to do unless the journey moves or the
+    /// data changes: a timer or a timeout is due, the journey or a child reaches its time limit, a standing rule about
+    /// the time turns. Nil: never.
     public internal(set) var dueAt: Int64?
     /// The work outside that the journey waits for.
     public internal(set) var task: PendingTask?
     /// What coordinators own and somebody has written, oldest first.
     public internal(set) var owned: [OwnedService] = []
+    /// The timers that have been due; nil when none has.
+    public internal(set) var timers: PassedTimers?
     /// Whether a user was signed in when the journey last moved.
     public package(set) var isOfUser = false
 }

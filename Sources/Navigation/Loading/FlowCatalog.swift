@@ -14,6 +14,12 @@ public final class FlowCatalog: Sendable {
     /// Whether any flow owns services.
     let ownsServices: Bool
 
+    /// The services whose writes may change when journeys are due, because timers or standing rules about the time read
+    /// them.
+    package let clockedServices: Set<String>
+    /// Whether the data may change when a journey is due.
+    let isClocked: Bool
+
     /// The number of states of the largest flow, in which a way takes longest to find.
     public let mostStates: Int
     /// The same of those with a transition that resumes, which finds a way as well; 0 when there is none.
@@ -32,6 +38,8 @@ public final class FlowCatalog: Sendable {
         self.versions = versions
         texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
         ownsServices = flows.contains { !$0.ownership.services.isEmpty }
+        clockedServices = flows.reduce(into: []) { $0.formUnion($1.clock.services) }
+        isClocked = flows.contains { $0.clock.isNeeded }
         mostStates = flows.map(\.states.count).max() ?? 0
         mostStatesToResume =
             flows.filter { flow in

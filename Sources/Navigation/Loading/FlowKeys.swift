@@ -38,7 +38,8 @@ package struct FlowKeys: Sendable {
             ("flowTimeout", FlowTimeout.keys), ("migration", Migration.keys), ("screen", Screen.keys),
             ("back", BackRule.keys), ("choice", FlowState.choiceKeys), ("branch", Transition.branchKeys),
             ("flow", ChildFlow.keys), ("task", TaskState.keys), ("retry", TaskRetry.keys), ("final", Ending.keys),
-            ("transition", Transition.keys), ("screenTimeout", ScreenTimeout.keys), ("clear", Action.clearKeys),
+            ("transition", Transition.keys), ("screenTimeout", FlowTimer.timeoutKeys),
+            ("timer", FlowTimer.keys), ("clear", Action.clearKeys),
             ("remove", Action.removeKeys), ("merge", Action.mergeKeys), ("call", Action.callKeys),
             ("operation", PatchOperation.keys), ("rule", FormRule.keys),
         ]

@@ -134,6 +134,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case guardAlways = "guard_always"
     /// No schema says that the values can be compared.
     case undecidableCompare = "undecidable_compare"
+    /// No schema says that the value is a time.
+    case doubtfulTime = "doubtful_time"
     /// The guard needs the data of an event where there is none.
     case guardWithoutEvent = "guard_without_event"
     /// Nothing uses the guard.
@@ -152,7 +154,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     public var severity: FlowProblem.Severity {
         switch self {
         case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition,
-            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData:
+            .textNotExpression, .doubtfulTime, .guardNever, .guardAlways, .undecidableCompare, .sharedData:
             .warning
         default: .error
         }

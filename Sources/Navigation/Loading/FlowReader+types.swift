@@ -137,7 +137,20 @@ extension FlowReader {
         if case .literal = from { return }
         let found = kinds(of: from, context)
         guard !found.contains(.text) else { return }
-        report(place, .badValue, "$time takes a time as a string, but this is \(found.phrase)")
+        report(place, .badValue, "a time is a string, but this is \(found.phrase)")
+    }
+
+    /// Reports a path that no schema makes a time: a timer waits for ever for what is something else.
+    mutating func checkIsMoment(_ value: ValueTemplate, at place: JSONPointer) {
+        guard case .from(let path, _) = value, path.built.isEmpty, !isUnseen(path, .noEvent), path.root != .now,
+            kinds(of: value, .noEvent).contains(.text)
+        else { return }
+        let format = schema(at: path, .noEvent)[member: "format"]?.string
+        guard format != "date-time", format != "date" else { return }
+        report(
+            place, .doubtfulTime,
+            "no schema makes \(path.text) a time; without \"format\": \"date-time\" or \"date\" there it may be "
+                + "something else, and the timer would never be due")
     }
 
     /// Texts are taken as they are: there are no expressions in them.

@@ -200,20 +200,7 @@ extension FlowReader {
             return refuse(node, .badValue, "$time takes an object, as in {\"from\": \"/now\", \"plus\": \"-P18Y\"}")
         }
         checkKeys(of: node, allowed: ["from", "plus"], "$time")
-        let from: ValueTemplate?
-        if start.string?.hasPrefix("/") == true || start.has(DataPath.pointerKey) {
-            from = readPath(start, context).map { .from($0, default: nil) }
-        } else {
-            from = readTemplate(start, context)
-            if case .literal(let literal)? = from, literal.string.flatMap(CalendarTime.init) == nil {
-                report(
-                    start.place, .badValue,
-                    "from is a path such as \"/now\", a time such as \"2026-01-31T09:00:00Z\" or a day such as "
-                        + "\"2026-01-31\"")
-            }
-        }
-        guard let from else { return nil }
-        checkIsTime(from, at: start.place, context)
+        guard let from = readMoment(start, context) else { return nil }
         guard let written = node["plus"] else { return .time(from: from, plus: nil) }
         guard let plus = readTemplate(written, context) else { return nil }
         if case .literal(let literal) = plus, literal.string.flatMap({ CalendarDuration(signed: $0) }) == nil {
@@ -222,6 +209,24 @@ extension FlowReader {
                 "plus is \(written.quoted); expected a duration, as in \"P18Y\", \"-P1M\", \"P1DT12H\" or \"30m\"")
         }
         return .time(from: from, plus: plus)
+    }
+
+    /// Reads a time or a day: a constant, a path, or a computed value.
+    mutating func readMoment(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        let moment: ValueTemplate?
+        if node.string?.hasPrefix("/") == true || node.has(DataPath.pointerKey) {
+            moment = readPath(node, context).map { .from($0, default: nil) }
+        } else {
+            moment = readTemplate(node, context)
+            if case .literal(let literal)? = moment, literal.string.flatMap(CalendarTime.init) == nil {
+                report(
+                    node.place, .badValue,
+                    "\(node.key) is a path such as \"/now\", a time such as \"2026-01-31T09:00:00Z\" or a day such as "
+                        + "\"2026-01-31\"")
+            }
+        }
+        if let moment { checkIsTime(moment, at: node.place, context) }
+        return moment
     }
 
     private mutating func readChoice(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {

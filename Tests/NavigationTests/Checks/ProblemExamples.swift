@@ -55,7 +55,52 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         )
     }
 
-    static let all: [ProblemExample] = [
+    /// A screen with a timer that sets a text, and these members.
+    private static func timer(_ members: String) -> String {
+        screen(
+            #"{"target": "a"}"#,
+            #""timers": [{"actions": [{"op": "replace", "path": "/quote/text", "value": "x"}], \#(members)}]"#)
+    }
+
+    private static let timers: [ProblemExample] = [
+        .init(.missingKey, "/states/a/timers/0", timer(#""times": 3, "every": "1h""#)),
+        .init(.missingKey, "/states/a/timers/0/times", timer(#""after": "1h", "times": 3"#)),
+        .init(.badValue, "/states/a/timers/0/times", timer(#""after": "1h", "every": "1h", "times": 0"#)),
+        .init(.badDuration, "/states/a/timers/0/every", timer(#""after": "1h", "every": "10ms""#)),
+        .init(.badDuration, "/states/a/timers/0/after", timer(#""after": "soon""#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""after": "1h", "at": "2026-01-31""#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""at": "tomorrow""#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""at": {"$time": {"from": "/now", "plus": "P1D"}}"#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""at": {"$count": {"$from": "/quote/text"}}"#)),
+        .init(.doubtfulTime, "/states/a/timers/0/at", severity: .warning, timer(#""at": "/quote/text""#)),
+        .init(.doubtfulTime, "/states/a/timers/0/at", severity: .warning, timer(#""at": {"$from": "/limits/when"}"#)),
+        .init(.badName, "/states/a/timers/0/id", timer(#""after": "1h", "id": "1""#)),
+        .init(.unknownKey, "/states/a/timers/0/afer", guess: "after", timer(#""after": "1h", "afer": "2h""#)),
+        .init(.unknownState, "/states/a/timers/0/target", timer(#""after": "1h", "target": "x""#)),
+        .init(.wrongType, "/states/a/timers", screen(#"{"target": "a"}"#, #""timers": {"after": "1h"}"#)),
+        .init(
+            .uselessTransition, "/states/a/timers/0", severity: .warning,
+            screen(#"{"target": "a"}"#, #""timers": [{"after": "1h"}]"#)),
+        .init(
+            .badValue, "/timers/1/id",
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""timers": [{"after": "1h", "id": "x", "target": "a"}, {"after": "2h", "id": "x", "target": "a"}]"#)),
+        .init(
+            .unknownKey, "/states/b/timers",
+            flow(#""a": {"on": {"go": {"target": "b"}}}, "b": {"type": "final", "timers": []}"#)),
+        .init(
+            .badValue, "/timers/0/after", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""lives": "60d", "timers": [{"after": "61d", "target": "a"}]"#)),
+        .init(.badDuration, "/lives", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""lives": "long""#)),
+        .init(.badValue, "/lives", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""lives": "60d""#)),
+    ]
+
+    static let all = timers + others
+
+    private static let others: [ProblemExample] = [
         .init(
             .missingKey, "/states/t",
             flow(#""a": {"on": {"go": {"target": "t"}}}, "t": {"type": "task", "on": {"done": {"target": "a"}}}"#)),
