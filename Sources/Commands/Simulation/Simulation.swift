@@ -151,10 +151,24 @@ struct Simulation {
             }
             return (try await session.journey(id), [])
         case .wait(let duration):
-            clock.advance(duration)
-            return (try await session.journey(id), [])
+            return (try await wait(duration, in: id), [])
         }
     }
+
+    /// Lets time pass as a server does, which looks at the journey whenever something is due.
+    private func wait(_ duration: Duration, in id: String) async throws -> JourneyText {
+        let end = clock.now().later(by: duration.milliseconds)
+        for _ in 0..<Self.mostLooks {
+            // A journey that is stuck stays due.
+            guard let due = try await session.journey(id).dueAt, due > clock.now(), due < end else { break }
+            clock.set(to: due)
+        }
+        clock.set(to: end)
+        return try await session.journey(id)
+    }
+
+    /// A timer may come every second for years.
+    private static let mostLooks = 10_000
 
     private func send(
         _ event: String, _ data: JSONDocument?, to id: String, isFromBackend: Bool = false
@@ -203,7 +217,7 @@ final class SimulationClock: SessionClock {
     /// A simulation does not wait.
     func sleep(milliseconds: Int64) async throws {}
 
-    func advance(_ duration: Duration) { time.wrappingAdd(duration.milliseconds, ordering: .relaxed) }
+    func set(to now: Int64) { time.store(now, ordering: .relaxed) }
 }
 
 /// How a simulation shows the journey's screen, or why a step was refused.

@@ -23,6 +23,8 @@ final class SessionEnvironment: Sendable {
     let note: @Sendable (ServiceNote) -> Void
     /// Services with a hook for their first use that flows name.
     let createdForJourneys: [RegisteredService]
+    /// Services whose writes may change when a journey is due; nearly always none.
+    let clockedServices: [RegisteredService]
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
@@ -59,6 +61,7 @@ final class SessionEnvironment: Sendable {
         self.journeys = journeys
         self.note = note
         createdForJourneys = catalog.hasCreated ? journeys.engine.catalog.named(catalog) : []
+        clockedServices = journeys.engine.catalog.clockedServices.compactMap { catalog[$0] }
         coordinatorService = catalog[CoordinatorService.name]
     }
 
@@ -70,6 +73,15 @@ final class SessionEnvironment: Sendable {
             guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.name) }
             return coordinatorService
         }
+    }
+
+    /// Determines anew when the journeys of a session are due, if services were written that decide that. Journeys that
+    /// cannot be read do not keep anybody from writing a service.
+    func redateJourneys(on pending: inout PendingState) {
+        guard pending.isRecordChanged, pending.hasWritten(clockedServices),
+            var work = try? JourneyWork(on: pending, self), (try? work.redate()) == true
+        else { return }
+        pending = work.pending
     }
 
     /// The registry has the sessions, and each has this.

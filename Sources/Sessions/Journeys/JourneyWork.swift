@@ -112,11 +112,11 @@ extension JourneyWork {
     /// - Returns: whether that was anything.
     @discardableResult
     mutating func advance(_ entry: KeptJourney, beforeEvent: Bool = false) throws -> Bool {
-        let isByTime = engine.isDue(entry.journey, now: pending.now)
+        let isLate = engine.isDue(entry.journey, now: pending.now)
         let step = try engine.advance(
             entry.journey, services: documents, now: pending.now, beforeEvent: beforeEvent)
         guard let step else { return false }
-        try take(step, isByTime: isByTime)
+        try take(step, isByTime: isLate || step.journey.step == entry.journey.step)
         return true
     }
 

@@ -100,6 +100,7 @@ extension Session {
         if let token, token != pending.token { throw Unconfirmed() }
         if let once { try pending.checkIsNew(once.id, in: self) }
         let value = try body(&pending)
+        if !environment.clockedServices.isEmpty { environment.redateJourneys(on: &pending) }
         if let replay = once?.replay(value) { pending.replay = replay }
         if pending.isRecordChanged { try pending.checkSize(limit: environment.settings.maxSessionSize) }
         return value

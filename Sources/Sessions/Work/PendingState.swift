@@ -65,6 +65,13 @@ struct PendingState: Sendable {
         living[service.index].flatMap { $0.isWritten ? $0 : nil }
     }
 
+    /// Whether one of the services was written, cleared or removed.
+    func hasWritten(_ services: [RegisteredService]) -> Bool {
+        changes.contains { change in
+            change.kind != .created && services.contains { $0.index == change.service }
+        }
+    }
+
     func isLive(_ service: RegisteredService) -> Bool { living.isLive(service.index) }
 
     func etag(of service: RegisteredService) -> ServiceETag {
