@@ -27,10 +27,13 @@ public struct Journey: Sendable, Identifiable {
         public let outcome: String?
         /// What it gave at its end.
         public let output: JSONValue?
+        /// When something happens by itself next; `nil` for never, as the data is.
+        public let dueAt: Date?
 
         private enum CodingKeys: String, CodingKey {
             case id, flow, status, step, screen, events, stack, outcome, output
             case canGoBack = "can_go_back"
+            case dueAt = "due_at"
         }
     }
 

@@ -203,6 +203,8 @@ export interface JourneyView {
   output: JSONValue;
   started_at: string;
   expires_at: string | null;
+  /** When something happens by itself next; null for never, as the data is. */
+  due_at: string | null;
 }
 
 export interface Screen {
