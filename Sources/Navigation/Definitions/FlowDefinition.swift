@@ -15,8 +15,10 @@ public final class FlowDefinition: Sendable {
     public let document: JSONDocument
     /// The states, sorted by id.
     public let states: [FlowState]
-    /// The names of its tasks.
-    package var taskNames: [String] { states.compactMap(\.task?.task) }
+    /// The names of its tasks, those for which no journey waits among them.
+    package let taskNames: [String]
+    /// How tasks are done for which no journey waits, by their names; a task may have none.
+    package let sideTasks: [String: SideTaskPolicy]
 
     /// The index of the state that a new run begins with.
     public let initial: Int
@@ -69,6 +71,7 @@ public final class FlowDefinition: Sendable {
             "backend": .list(of: .name), "owns": .list(of: .service),
             "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
             "always": .ref("transitions"), "invalidates": .map(of: .list(of: .plainPath)),
+            "tasks": .map(of: .ref("sideTask")),
         ], required: ["id", "version", "initial", "states"])
 
     /// Nil when an essential part is missing.
@@ -100,6 +103,8 @@ public final class FlowDefinition: Sendable {
         let initial = reader.state(reader.required("initial", in: node))
         always = reader.always(node["always"])
         invalidates = reader.invalidations(node["invalidates"])
+        sideTasks = reader.sideTaskPolicies(node["tasks"])
+        taskNames = states.compactMap(\.task?.task) + reader.sideTasks.sorted()
         reader.checkGuards(guards)
         ownership = FlowOwnership(reading: node, by: &reader)
         guard let heading, let initial, !states.isEmpty else { return nil }
@@ -218,14 +223,21 @@ public struct Migration: Sendable {
     public let from: Int
     /// New state ids by old ones; a state that is missing here keeps its id.
     public let states: [String: String]
+    /// New outcomes of tasks by old ones, for workers that have a task of the older version; an outcome that is missing
+    /// here keeps its name.
+    public let outcomes: [String: String]
     /// The changes of services.
     public let patch: [Action]
 
     static let keys = FlowKeys(
-        ["from": .positive, "states": .map(of: .name), "patch": .ref("actions")], required: ["from"])
+        ["from": .positive, "states": .map(of: .name), "outcomes": .map(of: .name), "patch": .ref("actions")],
+        required: ["from"])
 
     /// The new id of a state.
     public func state(for old: String) -> String { states[old] ?? old }
+
+    /// The new name of an outcome.
+    public func outcome(for old: String) -> String { outcomes[old] ?? old }
 }
 
 extension Migration {
@@ -233,10 +245,13 @@ extension Migration {
         guard let node = reader.object(node, Self.keys, "a migration") else { return nil }
         var states: [String: String] = [:]
         for (old, new) in reader.members(node["states"]) where reader.state(new) != nil { states[old] = new.string }
+        let outcomes = reader.members(node["outcomes"]).reduce(into: [:]) { outcomes, outcome in
+            outcomes[outcome.name] = reader.name(outcome.node)
+        }
         let patch = reader.actions(node["patch"], DataContext(event: .never, mayCall: false))
         let written = reader.required("from", in: node, ": the version to migrate from")
         guard let from = reader.wholeNumber(written) else { return nil }
-        self.init(from: from, states: states, patch: patch)
+        self.init(from: from, states: states, outcomes: outcomes, patch: patch)
     }
 }
 

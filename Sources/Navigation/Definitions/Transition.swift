@@ -224,9 +224,12 @@ extension FlowReader {
 
     /// The transitions for the ends of a child flow or a task.
     ///
-    /// - Parameter what: "a child flow"
-    mutating func ends(_ node: FlowNode?, of what: String, _ context: DataContext, notEmpty: Bool = false) -> [ChildEnd]
-    {
+    /// - Parameters:
+    ///   - what: "a child flow"
+    ///   - context: the data for an outcome; nil for `done`.
+    mutating func ends(
+        _ node: FlowNode?, of what: String, notEmpty: Bool = false, _ context: (String?) -> DataContext
+    ) -> [ChildEnd] {
         members(node, notEmpty: notEmpty).compactMap { name, node in
             guard name == "done" || (name.hasPrefix("done.") && name.utf8.count > "done.".utf8.count) else {
                 return refuse(
@@ -234,7 +237,7 @@ extension FlowReader {
                     guess: guess(name, among: ["done", "done.\(name)"]))
             }
             let outcome = name == "done" ? nil : String(name.dropFirst("done.".count))
-            return ChildEnd(outcome: outcome, transitions: transitions(node, context))
+            return ChildEnd(outcome: outcome, transitions: transitions(node, context(outcome)))
         }
     }
 }

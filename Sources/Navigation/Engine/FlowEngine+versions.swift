@@ -190,6 +190,11 @@ extension StepRun {
             guard let newest = move.hops.last?.flow,
                 let place = journey.coordinators.place(of: move.coordinator)
             else { continue }
+            if journey.frames.last?.coordinator == move.coordinator {
+                let former = journey.coordinators[place].version
+                // A worker that has the task knows the outcomes of the version that began it.
+                journey.noteOfTask { $0.formerVersion = $0.formerVersion ?? former }
+            }
             journey.coordinators[place].version = newest.version
             forgetFlow(of: move.coordinator)
             if move.coordinator == journey.coordinators[0].id { journey.version = newest.version }

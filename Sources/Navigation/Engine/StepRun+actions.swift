@@ -30,7 +30,18 @@ extension DataScope {
         case .clear(let service): try renew(service, .cleared)
         case .remove(let service): try renew(service, .removed)
         case .call(let service, let command, let input): result = try call(command, of: service, with: input)
+        case .task(let name, let input): try record(name, with: input)
         }
+    }
+
+    /// Records a task for which the journey does not wait.
+    private func record(_ name: String, with template: ValueTemplate?) throws(JourneyRefusal) {
+        var input = JSONDocument.emptyObject
+        if let template { input = try value(of: template) }
+        try input.checkNesting(at: "/with")
+        let limit = services.source.roomForTasks
+        guard services.sideTasks.count < limit else { throw .tooManyTasks(limit: SideTask.mostOfSession) }
+        services.record(SideTask(name: name, input: input, flow: flow.id, version: flow.version))
     }
 
     func renew(_ service: String, _ effect: ServiceChange.Effect) throws(JourneyRefusal) {

@@ -14,6 +14,7 @@ extension StepRun {
     mutating func stand() throws(JourneyRefusal) {
         while let urge = try urge() {
             event = .none
+            isFact = false
             guard try follow(urge) else { return }
             automaticMoves += 1
             guard automaticMoves <= FlowEngine.maximumHops else {

@@ -8,7 +8,7 @@ extension StepRun {
     mutating func setDeadlines() throws(JourneyRefusal) {
         journey.expiresAt = nil
         journey.dueAt = nil
-        guard journey.isActive, !journey.coordinators.isEmpty else { return }
+        guard journey.isActive, !journey.coordinators.isEmpty, journey.task?.isHeld != true else { return }
         var due: Int64?
         for place in journey.coordinators.indices {
             // In a statement of its own: a mutating call inside another call on the run would copy the run.
@@ -32,13 +32,18 @@ extension StepRun {
             }
             guard let due = earlier(first?.at, try screenDeadline()), due <= moment else { return }
             now = due
-            if let first, first.at == due {
+            isFact = true
+            if journey.task?.result != nil {
+                // The work was done: no time undoes that.
+                journey.noteOfTask { $0.result?.isHeld = true }
+            } else if let first, first.at == due {
                 try expire(first.coordinator)
             } else {
                 try passScreen()
             }
             // They hold as soon as their guards do, not only when somebody looks.
             try stand()
+            if journey.task?.isHeld == true { break }
         }
         now = moment
         journey.enteredAt = moment

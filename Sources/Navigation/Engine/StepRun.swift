@@ -28,6 +28,9 @@ struct StepRun {
     var losers: [Int] = []
     /// The patches of migrations that have changed the session's services.
     var patches: [ServicePatch] = []
+    /// Whether the step follows what has happened outside: the result of a task, an event of a back end, a time that is
+    /// over. That is not refused because the screen that it leads to is closed: the standing rules lead on from there.
+    var isFact = false
     /// How often standing rules have moved the journey.
     var automaticMoves = 0
 
@@ -149,7 +152,7 @@ extension StepRun {
     consuming func step() -> Step {
         Step(
             journey: journey, changes: services.changes, ownedChanges: services.ownedChanges, taken: taken,
-            patches: patches, memory: services.memory)
+            patches: patches, sideTasks: services.sideTasks, memory: services.memory)
     }
 
     /// Enters the screen that is on top now, moves on where it may not stay, checks the changed services and sets the
@@ -178,20 +181,25 @@ extension StepRun {
     mutating func arrive() throws(JourneyRefusal) {
         let after = journey.frames.last
         guard hasLeft || before != after else { return }
-        if let after { try enter(after) }
+        // A screen that was not entered is not left, either: no `exit` of it runs.
+        hasLeft = if let after { try !enter(after) } else { false }
         journey.enteredAt = now
         before = after
-        hasLeft = false
         isUncovered = false
         losers.removeAll()
     }
 
-    private mutating func enter(_ frame: Frame) throws(JourneyRefusal) {
+    /// - Returns: false when the screen is closed, and standing rules have to lead on: see ``isFact``.
+    private mutating func enter(_ frame: Frame) throws(JourneyRefusal) -> Bool {
         let screen = try screen(of: frame)
         let obstacles = try obstacles(to: frame)
-        guard obstacles.isEmpty else { throw .guardNotMet(obstacles) }
         output = nil
+        guard obstacles.isEmpty else {
+            guard isFact else { throw .guardNotMet(obstacles) }
+            return false
+        }
         try run(screen.screen.entry, of: frame.coordinator)
+        return true
     }
 
     /// Whether the `requires` of a frame's screen hold. A screen that is not in the file any more is never open: going

@@ -12,7 +12,7 @@ import JSONDocument
 ///   parent and the state that started it
 /// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
 ///   presentation, mark and params
-/// - `task`: the number, name and input of the task that it waits for
+/// - `task`: the number, name and input of the task that it waits for; then, if there are any, its notes (``TaskNotes``)
 /// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
 ///   journey to making and to writing it, and the document
 /// - `user`: 1 when a user was signed in at the last step
@@ -71,6 +71,7 @@ extension Journey {
         writer.uint(task.number)
         writer.string(task.name)
         writer.document(task.input)
+        if let notes = task.notes { writer.document(notes.document) }
         writer.endArray()
     }
 
@@ -225,8 +226,14 @@ extension PendingTask {
         try json.beginArray()
         let number = try json.int()
         guard number > 0 else { throw .notAJourney }
-        self.init(number: UInt64(number), name: try json.string(), input: try json.document())
-        try json.endArray()
+        let (name, input) = (try json.string(), try json.document())
+        var notes: TaskNotes?
+        if !json.endsArray() {
+            notes = TaskNotes(try json.document())
+            if notes == nil { throw .notAJourney }
+            try json.endArray()
+        }
+        self.init(number: UInt64(number), name: name, input: input, notes: notes)
     }
 }
 

@@ -87,6 +87,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case unknownEvent = "unknown_event"
     /// The child flow never ends with that outcome.
     case unknownOutcome = "unknown_outcome"
+    /// No action records a task of that name.
+    case unknownTask = "unknown_task"
 
     // Ways through the flow
     /// Nothing leads to the state.
@@ -110,6 +112,12 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case misplacedVerb = "misplaced_verb"
     /// The child can end with an outcome that has no transition.
     case unhandledOutcome = "unhandled_outcome"
+    /// The end of a task leads to a screen that may be closed, and says nothing else.
+    case closedTarget = "closed_target"
+    /// Each transition for the end of a task has a guard.
+    case noLastTransition = "no_last_transition"
+    /// Only one screen accepts the event of a back end, and going back leaves it.
+    case fleetingEvent = "fleeting_event"
 
     // Data
     /// Flows may only read the service.
@@ -152,7 +160,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     public var severity: FlowProblem.Severity {
         switch self {
         case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition,
-            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData:
+            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData, .unknownTask,
+            .closedTarget, .noLastTransition, .fleetingEvent:
             .warning
         default: .error
         }

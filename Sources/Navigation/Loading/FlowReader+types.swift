@@ -39,7 +39,8 @@ extension FlowReader {
         case .input: whole = inputSchema
         case .now: return ["type": "string", "minLength": 24, "maxLength": 24]
         case .result: whole = context.result
-        case .output, .frame: whole = nil
+        case .output: whole = context.output
+        case .frame: whole = nil
         }
         return whole.flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
     }
@@ -208,7 +209,8 @@ extension FlowReader {
         switch path.root {
         case .service, .input, .now: return false
         case .event: if case .maybe = context.event { return true } else { return false }
-        case .output, .result, .frame: return true
+        case .output: return context.output == nil
+        case .result, .frame: return true
         }
     }
 

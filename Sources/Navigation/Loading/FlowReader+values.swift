@@ -85,6 +85,7 @@ extension FlowReader {
         case .input: checkRoom(for: path, in: inputSchema, at: place, of: "the flow's input", isClosed: true)
         case .output:
             if !context.hasOutput { report(place, .valueNever, "no child flow has ended here") }
+            checkRoom(for: path, in: context.output, at: place, of: "the task's output", isClosed: true)
         case .result:
             if let schema = context.result {
                 checkRoom(for: path, in: schema, at: place, of: "the command's output", isClosed: true)

@@ -20,6 +20,8 @@ package struct FlowReader {
     /// The flow's own `backend`.
     var flowBackend: Set<String> = []
     var inputSchema: JSONDocument?
+    /// The names of the tasks that actions record.
+    var sideTasks: Set<String> = []
     /// The text of the file, for the order of languages.
     let source: [UInt8]
     var places: JSONPlaces?
@@ -57,8 +59,10 @@ package struct FlowReader {
 /// The data at a place of a flow, besides services, input and time.
 struct DataContext {
     var event: Event
-    /// Whether a child may just have ended.
+    /// Whether a child or a task may just have ended.
     var hasOutput = false
+    /// The schema of its output; nil where none is known.
+    var output: JSONDocument?
     /// The schema of what the last command has returned; nil where none was called before.
     var result: JSONDocument?
     /// Whether actions may call commands.
