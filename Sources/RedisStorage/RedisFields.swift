@@ -65,6 +65,8 @@ struct RedisFields: Sendable {
         text.add(task.name)
         for number in [task.attempts, task.attempt, task.isClaimed ? 1 : 0] { text.add(UInt64(number)) }
         for time in [task.createdAt, task.endsAt, task.due] { text.add(difference: time) }
+        // Only where it is so: a program of an earlier version reads the rest.
+        if task.isKept { text.add(UInt64(1)) }
         return checked(text)
     }
 
@@ -234,9 +236,10 @@ struct RedisFields: Sendable {
             let name = try task.text()
             let (attempts, attempt, claimed) = (try task.count(), try task.count(), try task.number())
             let (createdAt, endsAt) = (try task.difference(), try task.difference())
+            let due = try task.difference()
             return StoredTask(
                 id: id, name: name, attempts: attempts, createdAt: createdAt, endsAt: endsAt, attempt: attempt,
-                due: try task.difference(), isClaimed: claimed == 1)
+                due: due, isClaimed: claimed == 1, isKept: (try? task.number()) == 1)
         }
     }
 

@@ -11,6 +11,8 @@ package enum APIParameter: String, Sendable, CaseIterable {
     case onConflict = "on_conflict"
     case dryRun = "dry_run"
     case task, status
+    case sessionID = "session_id"
+    case olderThan = "older_than"
     case include
     // In header fields.
     case ifMatch = "If-Match"
@@ -23,7 +25,9 @@ package enum APIParameter: String, Sendable, CaseIterable {
 
     package var isInQuery: Bool {
         switch self {
-        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status, .include: true
+        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status, .sessionID,
+            .olderThan, .include:
+            true
         default: false
         }
     }

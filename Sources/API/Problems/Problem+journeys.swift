@@ -87,12 +87,35 @@ extension Problem {
         case .stackFull: self.init(.stackFull)
         case .taskOver: self.init(.taskOver)
         case .unknownOutcome(let outcome, let known): self.init(unknownOutcome: outcome, known: known)
+        case .outputInvalid(let outcome, let places):
+            self.init(
+                .invalidInput, "The output is not one that the task can have with the outcome \(outcome.quoted).",
+                errors: Self.errors(places, in: "/output"))
+        case .tooManyTasks(let limit):
+            self.init(.tooManyTasks, "The session has \(limit) tasks that nobody has done yet, which is the limit.")
         case .orphaned(let flow, let version):
             self.init(
                 .journeyOrphaned,
                 "The journey is on version \(version) of \(flow.quoted), which is no longer loaded."
                     + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
         }
+    }
+
+    /// The problem that keeps the result of a task from being taken.
+    package init(ofResult error: any Error) {
+        switch error {
+        case let refusal as JourneyRefusal: self.init(refusal, ofJourneyAt: nil, bringsInput: false)
+        case let error as SessionError: self.init(error)
+        default: self.init(.internalError)
+        }
+    }
+
+    /// The problem as a document.
+    package var document: JSONDocument {
+        var json = JSONWriter(reservingCapacity: 512)
+        write(to: &json, requestID: nil)
+        // The writer always writes valid JSON.
+        return (try? JSONDocument(parsing: json.bytes)) ?? .null
     }
 
     /// The text of a journey; of one that cannot go on with the problem that keeps it.

@@ -117,6 +117,12 @@ extension ProblemKind {
     package static let taskNotClaimed = ProblemKind(
         .conflict, "task_not_claimed", "Task not claimed",
         "This worker holds no lease on the task: no attempt is in progress, or a later one is. Claim the task first.")
+    package static let taskHeld = ProblemKind(
+        .conflict, "task_held", "Task held",
+        "A result of the task is kept until an operator ends it: with another result, or with a failure that is final.")
+    package static let tooManyTasks = ProblemKind(
+        .conflict, "too_many_tasks", "Too many tasks",
+        "The session has reached its limit of tasks that its journeys have recorded and nobody has done yet.")
     package static let tooManyJourneys = ProblemKind(
         .conflict, "too_many_journeys", "Too many journeys",
         "The session has reached its limit of journeys: delete one that is no longer needed.")
@@ -233,7 +239,7 @@ extension ProblemKind {
         patchConflict,
         requestInProgress, replayExpired, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, commandRefused,
         actionFailed,
-        taskNotClaimed,
+        taskNotClaimed, taskHeld, tooManyTasks,
         tooManyJourneys,
         tooManySessionsOfUser, stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver,
         preconditionFailed,

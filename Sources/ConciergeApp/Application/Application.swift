@@ -84,6 +84,19 @@ package actor Application {
                         line.add("command", command)
                         line.add("cpu_ms", Int(duration.milliseconds))
                     }
+                case .held(let id, let name, let outcome, let problem):
+                    log.write(.error, "task_held") { line in
+                        line.add("task", name)
+                        line.add("task_id", id.description)
+                        line.add("outcome", outcome)
+                        line.add("detail", problem[member: "detail"]?.string ?? problem[member: "title"]?.string ?? "")
+                    }
+                case .undone(let id, let name, let reason):
+                    log.write(.error, "task_given_up") { line in
+                        line.add("task", name)
+                        line.add("task_id", id.description)
+                        line.add("detail", reason)
+                    }
                 case .failed(let service, let hook, let reason):
                     log.write(.error, "hook_failed") { line in
                         line.add("service", service)

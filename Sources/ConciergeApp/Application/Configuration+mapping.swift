@@ -1,3 +1,4 @@
+import API
 import Configuration
 import HTTPServer
 import JSONDocument
@@ -36,7 +37,8 @@ extension JourneySettings {
     init(_ configuration: Configuration, flows: FlowCatalog) {
         self.init(
             engine: FlowEngine(catalog: flows, orphans: configuration.orphanedJourneys),
-            mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max)
+            mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max,
+            problem: { Problem(ofResult: $0).document })
     }
 }
 

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// | response | means |
 /// |---|---|
-/// | 200 with `{"outcome", "output"}` | the result |
+/// | 200 with `{"outcome", "output"}` | the result; one that the task cannot have is held |
 /// | 202 | the result will be posted: the task waits for it |
 /// | 4xx | the task has failed, whatever attempts are left |
 /// | anything else, or none in time | the attempt has failed |
@@ -82,7 +82,8 @@ final class TaskSender: Sendable {
         } catch let error as SessionError where error.isTemporary || error.isDamage {
             note(claimed, "The result could not be stored. \(String(reflecting: error))")
         } catch {
-            await fail(claimed, "The result does not fit the flow.", "\(error)")
+            // The work was done, and the response has ended the attempt: the result is held.
+            await fail(claimed, "The result is not one that the task can have.", "\(error)")
         }
     }
 
@@ -138,7 +139,7 @@ final class TaskSender: Sendable {
     private func fail(_ claimed: ClaimedTask, _ reason: String, _ detail: String? = nil) async {
         note(claimed, detail ?? reason)
         // What cannot be noted now is tried again when the lease ends.
-        try? await sessions.failTask(claimed.task.id, attempt: claimed.task.attempt, reason: reason)
+        _ = try? await sessions.failTask(claimed.task.id, attempt: claimed.task.attempt, reason: reason)
     }
 
     private func note(_ claimed: ClaimedTask, _ detail: String) {

@@ -35,6 +35,7 @@ struct CatalogCheck {
             check.checkWays()
             check.checkStandingRules()
             check.checkWaysBack()
+            check.checkFacts()
         }
         return check.problems
     }
@@ -119,11 +120,28 @@ extension FlowCheck {
                     }
                         ?? "\(old) has no counterpart in this version; name one in states")
             }
+            checkOutcomes(of: old, migration, at: place)
         }
     }
 }
 
 extension FlowCheck {
+    /// A worker may have a task of the older version, and reports an outcome of that.
+    private mutating func checkOutcomes(of old: FlowDefinition, _ migration: Migration, at place: [String]) {
+        let former = Set(old.states.compactMap(\.task).flatMap(\.reportable))
+        for name in migration.outcomes.keys.sorted() where !former.contains(name) {
+            report(
+                place + ["outcomes", name], .unknownOutcome, "no task of version \(old.version) has the outcome \"\(name)\"",
+                guess: NearestName.of(name, among: former.sorted()))
+        }
+        for lost in flow.lostOutcomes(of: old, by: migration) {
+            report(
+                place + ["outcomes"], .migrationGap,
+                "the task \"\(lost.state)\" of version \(old.version) may end with \"\(lost.outcome)\", and this version does "
+                    + "not know that outcome; name its successor in outcomes")
+        }
+    }
+
     /// Reports services that the flow writes, does not own and shares with no other flow: two of its journeys would
     /// overwrite each other's data.
     mutating func checkOwnership() {

@@ -39,7 +39,6 @@ public final class TaskState: Sendable {
             DataContext(
                 event: .never, hasOutput: true, output: declared.map { Self.output(of: outcome, among: $0, but: named) })
         }
-        check(in: node, by: &reader)
         screen = Screen(
             ofTask: id, title: reader.localText(node["title"]),
             back: reader.bool(node["back"]) == true ? .allowed : .forbidden,
@@ -47,6 +46,7 @@ public final class TaskState: Sendable {
         retry = node["retry"].flatMap { TaskRetry(reading: $0, by: &reader) } ?? .never
         guard let task = reader.name(reader.required("task", in: node)) else { return nil }
         self.task = task
+        check(in: node, by: &reader)
     }
 
     /// The output of the server's own outcome ``failed``.

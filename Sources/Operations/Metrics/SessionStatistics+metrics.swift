@@ -29,6 +29,12 @@ extension SessionStatistics {
         metrics.counter(
             "concierge_sessions_stolen", help: "Sessions ended because a replaced token was used.", stolen)
         metrics.gauge("concierge_journeys_live", help: "Active journeys.", journeys)
+        metrics.counter(
+            "concierge_tasks_held",
+            help: "Results of tasks that flows could not take, and that are kept for an operator.", tasksHeld)
+        metrics.counter(
+            "concierge_tasks_given_up",
+            help: "Tasks for which no journey waits that were not done: no attempt or time was left.", tasksUndone)
         metrics.gauge(
             "concierge_watchers", help: "Streams of events, and requests that wait for a change.", watchers)
         metrics.gauge(

@@ -7,10 +7,10 @@ enum SQLiteSchema {
     static let applicationID: Int64 = 0x436E_6372
 
     /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before.
-    static let version: Int64 = 7
+    static let version: Int64 = 8
 
-    /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, and
-    /// programs of 5 cannot read sealed rows.
+    /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, 5 to 7
+    /// no column `kept` of tasks, and programs of 5 cannot read sealed rows.
     static let firstWithRows: Int64 = 4
 
     /// The bytes of a page: SQLite's default, which no program of ours changes.
@@ -34,11 +34,13 @@ enum SQLiteSchema {
             claimed    INTEGER NOT NULL,
             ready_at   INTEGER NOT NULL,             -- from when it may be handed out
             over_at    INTEGER NOT NULL,             -- when it has to be looked at
+            kept       INTEGER NOT NULL DEFAULT 0,   -- 1 when its journey keeps a result of it
             PRIMARY KEY (session, journey, number)
         ) STRICT, WITHOUT ROWID;
         \(tasksReady)
         \(tasksOver)
         """
+    private static let tasksKept = "ALTER TABLE tasks ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
     private static let tasksReady = "CREATE INDEX tasks_ready ON tasks (name, ready_at);"
     private static let tasksOver = "CREATE INDEX tasks_over ON tasks (over_at);"
     private static let sessionsByUser =
@@ -150,7 +152,8 @@ enum SQLiteSchema {
         if try isThere(in: connection, path, from: firstWithRows) {
             let found = try connection.number("PRAGMA user_version")
             guard found != version else { return }
-            missing = (found == 4 ? tasks : "") + ReplayTable.sql
+            let isWithoutReplays = (found ?? 0) < 7
+            missing = (found == 4 ? tasks : tasksKept) + (isWithoutReplays ? ReplayTable.sql : "")
             // The log may be of a former run, or a new one.
             try connection.markOpening(lost: lost)
         }

@@ -17,7 +17,7 @@ final class TaskTable {
         self.facts = facts
         let values =
             "INTO tasks (\(TaskRow.columns), ready_at, over_at) "
-            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
         write = try connection.prepare("REPLACE \(values)")
         insert = try connection.prepare("INSERT OR IGNORE \(values)")
         delete = try connection.prepare("DELETE FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
@@ -77,7 +77,9 @@ final class TaskTable {
     func update(_ id: TaskID, _ update: TaskUpdate) throws(SQLiteError) -> StoredTask? {
         try TaskRow.bind(id, to: select)
         guard var task = try TaskRow.tasks(select).first else { return nil }
+        let former = task
         task.apply(update)
+        if case .look = update { return former }
         if case .remove = update { try remove(id) } else { try put(task) }
         return task
     }
@@ -100,8 +102,9 @@ final class TaskTable {
         try write.bind(9, Int64(task.attempt))
         try write.bind(10, task.due)
         try write.bind(11, task.isClaimed ? 1 : 0)
-        try write.bind(12, task.readyAt)
-        try write.bind(13, task.overAt)
+        try write.bind(12, task.isKept ? 1 : 0)
+        try write.bind(13, task.readyAt)
+        try write.bind(14, task.overAt)
         try write.run()
     }
 }
@@ -109,7 +112,8 @@ final class TaskTable {
 /// The columns of the table `tasks`, and the statements that read it. `ready_at` and `over_at` follow from the others,
 /// for the indexes.
 enum TaskRow {
-    static let columns = "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed"
+    static let columns =
+        "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed, kept"
 
     /// Reads the current row of a statement that selects ``columns``; nil when it is damaged.
     static func task(_ row: SQLiteStatement) -> StoredTask? {
@@ -120,7 +124,7 @@ enum TaskRow {
                 session: SessionID(key: row.int64(0), low: UInt64(bitPattern: row.int64(3))), journey: row.text(1),
                 number: UInt64(number)),
             name: row.text(4), attempts: Int(attempts), createdAt: row.int64(6), endsAt: row.int64(7),
-            attempt: Int(attempt), due: row.int64(9), isClaimed: row.int64(10) == 1)
+            attempt: Int(attempt), due: row.int64(9), isClaimed: row.int64(10) == 1, isKept: row.int64(11) == 1)
     }
 
     /// Reads the rows of a statement that selects ``columns``, and resets it.

@@ -26,6 +26,10 @@ final class SessionEnvironment: Sendable {
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
+    /// Results of tasks that were kept for an operator since the process started.
+    let heldCount = Atomic<Int>(0)
+    /// Tasks without a journey that nobody has done.
+    let undoneCount = Atomic<Int>(0)
     /// What the sessions in memory take (``Session/footprint``).
     let residentBytes = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.
@@ -113,5 +117,17 @@ final class SessionEnvironment: Sendable {
 
     func timestamp(_ steady: Int64) -> Timestamp {
         Timestamp(millisecondsSince1970: clock.wall(at: steady))
+    }
+}
+
+extension SessionEnvironment {
+    /// Counts what has become of a task, and tells the log.
+    func tell(_ note: ServiceNote) {
+        switch note {
+        case .held: heldCount.wrappingAdd(1, ordering: .relaxed)
+        case .undone: undoneCount.wrappingAdd(1, ordering: .relaxed)
+        case .slow, .failed: break
+        }
+        self.note(note)
     }
 }

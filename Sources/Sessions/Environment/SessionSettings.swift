@@ -1,3 +1,4 @@
+import JSONDocument
 import Navigation
 
 /// The limits and times of sessions. Times are in milliseconds.
@@ -79,15 +80,19 @@ package struct JourneySettings: Sendable {
     package let mainFlow: String?
     /// How many journeys a session keeps, those that are over among them; bounds what one session can take.
     package let maxJourneys: Int
+    /// How a problem is shown that keeps a result of a task from being taken.
+    package let problem: @Sendable (any Error) -> JSONDocument
 
     /// The journey that every session can have without asking for an id.
     package static let mainID = "main"
 
     package init(
-        engine: FlowEngine = FlowEngine(catalog: .empty), mainFlow: String? = nil, maxJourneys: Int = 16
+        engine: FlowEngine = FlowEngine(catalog: .empty), mainFlow: String? = nil, maxJourneys: Int = 16,
+        problem: @escaping @Sendable (any Error) -> JSONDocument = { ["detail": JSONDocument("\($0)")] }
     ) {
         self.engine = engine
         self.mainFlow = mainFlow
         self.maxJourneys = maxJourneys
+        self.problem = problem
     }
 }

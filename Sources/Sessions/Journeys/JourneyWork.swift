@@ -12,11 +12,13 @@ struct JourneyWork {
     /// What guards said of documents, before and in this unit of work.
     var guards: GuardMemory
     /// Whether an event was sent, a link followed or a task ended. The journey moves to a newer version before that.
-    private(set) var hasActed = false
+    var hasActed = false
     /// What the last step came with to be shown, if nothing was done since that is seen in it.
     var prepared: ViewText?
     /// How often hooks have made what coordinators own.
     var creations = 0
+    /// The task whose result is being taken.
+    var endingTask: UInt64?
 }
 
 extension JourneyWork {
@@ -28,6 +30,7 @@ extension JourneyWork {
         let documents = SessionDocuments(
             pending.living.instances, environment, knowing: pending.memory?.documents ?? [])
         if !kept.patched.isEmpty { documents.patched = kept.patched }
+        if !kept.tasks.isEmpty { documents.roomForTasks = max(0, SideTask.mostOfSession - kept.tasks.count) }
         let guards = pending.memory?.guards ?? GuardMemory()
         // This is the last use, so the value is moved, not copied.
         self.init(
@@ -174,21 +177,6 @@ extension JourneyWork {
         return try take(step, shownAs: text)
     }
 
-    /// Ends the task that the journey waits for.
-    ///
-    /// - Parameter isFailure: whether the last attempt has failed.
-    mutating func endTask(
-        _ number: UInt64, of entry: KeptJourney, outcome: String, output: JSONDocument, isFailure: Bool
-    ) throws -> KeptJourney {
-        hasActed = true
-        let step =
-            isFailure
-            ? try engine.failTask(number, of: entry.journey, output: output, services: documents, now: pending.now)
-            : try engine.endTask(
-                number, of: entry.journey, outcome: outcome, output: output, services: documents, now: pending.now)
-        return try take(step)
-    }
-
     /// - Returns: the journey, and the screens of the way.
     mutating func navigate(_ entry: KeptJourney, to screen: String) throws -> (entry: KeptJourney, path: [String]) {
         hasActed = true
@@ -202,15 +190,21 @@ extension JourneyWork {
     /// needs a service that cannot be read: they would be made from its default.
     mutating func abandon(_ entry: KeptJourney) throws(SessionError) {
         let journey = entry.journey
+        var last = journey.step
         if journey.isActive {
             let step = engine.abandon(journey, services: documents, now: pending.now)
             if documents.takeFailure() == nil {
                 for change in step.changes { try? make(change) }
             }
+            if !step.sideTasks.isEmpty {
+                // What is to be done at the end is done, whoever signs out.
+                record(step.sideTasks, of: step.journey, isOfUser: false)
+                last = step.journey.step
+            }
             pending.journeysBegun -= 1
         }
         note(journey.task, of: journey)
-        kept.forget(journey.id)
+        kept.forget(journey.id, after: last)
         try keep()
     }
 
@@ -221,7 +215,7 @@ extension JourneyWork {
     ///   - text: what is shown of the journey after the step, if that is known.
     /// - Returns: the journey as it is kept.
     @discardableResult
-    private mutating func take(
+    mutating func take(
         _ step: consuming Step, isByTime: Bool = false, shownAs text: ViewText? = nil
     ) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
@@ -246,27 +240,14 @@ extension JourneyWork {
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
+        if !step.sideTasks.isEmpty {
+            let isBound = engine.isBoundToSession(entry.journey)
+            record(step.sideTasks, of: entry.journey, isOfUser: entry.journey.isOfUser && !isBound)
+        }
         try keep()
         // The text says the step that was taken, which may have been raised.
         if entry.journey.step == number { prepared = text }
         return try createOwned(of: entry)
-    }
-
-    /// Notes which tasks begin and end, for the store.
-    ///
-    /// - Parameters:
-    ///   - former: that of the journey before.
-    ///   - isKept: whether the journey is kept, so that it waits for its task.
-    private mutating func note(_ former: PendingTask?, of journey: Journey, isKept: Bool = false) {
-        let (session, task) = (pending.base.id, isKept ? journey.task : nil)
-        guard former?.number != task?.number else { return }
-        if let former {
-            pending.taskChanges.append(
-                .ended(TaskID(session: session, journey: journey.id, number: former.number)))
-        }
-        if task != nil, let begun = environment.task(of: journey, in: session, now: pending.now) {
-            pending.taskChanges.append(.begun(begun))
-        }
     }
 
     private mutating func make(_ change: ServiceChange) throws(SessionError) {
@@ -288,9 +269,14 @@ extension JourneyWork {
         }
     }
 
-    mutating func keep() throws(SessionError) {
+    /// - Parameter limit: bytes; nil for what the outside says has happened.
+    mutating func keep(atMost limit: Int?) throws(SessionError) {
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
-        pending.write(
-            coordinator, try coordinator.bounded(kept.bytes(former: former), by: environment.settings.maxJourneysSize))
+        let bytes = kept.bytes(former: former)
+        if limit == nil { pending.isOfAnySize = true }
+        if let limit { _ = try coordinator.bounded(bytes, by: limit) }
+        pending.write(coordinator, bytes)
     }
+
+    mutating func keep() throws(SessionError) { try keep(atMost: environment.settings.maxJourneysSize) }
 }

@@ -11,8 +11,14 @@ struct KeptJourneys: Sendable {
     /// The patches of migrations that the session's services have had: each changes them once.
     private(set) var patched: [ServicePatch] = []
 
+    /// The tasks for which no journey waits, oldest first.
+    var tasks: [KeptTask] = []
+
     /// Whether nothing would be missed without it.
-    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty && tasks.isEmpty }
+
+    /// Whether somebody outside is to do something.
+    var hasWork: Bool { !tasks.isEmpty || entries.contains { $0.journey.task != nil } }
 
     mutating func note(_ patch: ServicePatch) {
         if !patched.contains(patch) { patched.append(patch) }
@@ -41,10 +47,11 @@ struct KeptJourneys: Sendable {
         return entry
     }
 
-    mutating func forget(_ id: String) {
+    /// - Parameter step: the last one of the journey, if it has made one that is not kept.
+    mutating func forget(_ id: String, after step: UInt64 = 0) {
         guard let place = place(of: id) else { return }
         let journey = entries.remove(at: place).journey
-        if id == JourneySettings.mainID { formerStep = journey.step }
+        if id == JourneySettings.mainID { formerStep = max(step, journey.step) }
     }
 
     /// Counts the steps on from those of the journeys that were there before: an entity tag never comes back.
@@ -110,6 +117,12 @@ extension KeptJourneys {
             json.endArray()
         }
         if formerStep > 0 { json.add(#","step":"#, formerStep) }
+        if !tasks.isEmpty {
+            json.name("tasks")
+            json.beginArray()
+            for task in tasks { task.write(to: &json) }
+            json.endArray()
+        }
         json.endObject()
         return json.bytes
     }
@@ -137,6 +150,12 @@ extension KeptJourneys {
             guard let flow = patch[0]?.string, let version = patch[1]?.int else { return nil }
             patched.append(ServicePatch(flow: flow, version: version))
         }
+        for task in document[member: "tasks"]?.elements ?? [] {
+            guard var json = try? JSONReader(task.serialized()), let kept = try? KeptTask(reading: &json) else {
+                return nil
+            }
+            tasks.append(kept)
+        }
         guard let step = document[member: "step"] else { return }
         guard let number = step.int, number >= 0 else { return nil }
         formerStep = UInt64(number)
@@ -159,9 +178,14 @@ extension KeptJourneys {
             }
             guard !json.endsObject() else { return }
         }
-        try json.name("step")
-        guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
-        formerStep = step
+        if json.isName("step") {
+            guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
+            formerStep = step
+            guard !json.endsObject() else { return }
+        }
+        try json.name("tasks")
+        try json.beginArray()
+        while !json.endsArray() { tasks.append(try KeptTask(reading: &json)) }
         try json.endObject()
     }
 }

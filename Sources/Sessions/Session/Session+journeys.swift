@@ -202,7 +202,7 @@ extension Session {
     ///   - begins: whether this may start `main`. If not, a journey that cannot catch up is no obstacle: callers may
     ///     abandon or restart a journey whose version is not loaded.
     ///   - isLook: whether a journey that cannot catch up is only to be shown, as stuck.
-    private func work<Done>(
+    func work<Done>(
         on id: String?, begins: Bool = true, isLook: Bool = false, _ pending: inout PendingState,
         _ body: (inout JourneyWork) throws -> Done
     ) throws -> Result<Done, any Error> {

@@ -57,7 +57,7 @@ extension Session {
         from pending: inout PendingState, except service: RegisteredService? = nil
     ) throws(SessionError) {
         // Journeys that cannot be read stay as they are.
-        if var work = try? JourneyWork(on: pending, environment), !work.kept.entries.isEmpty {
+        if var work = try? JourneyWork(on: pending, environment), !work.kept.isEmpty {
             try work.abandonJourneysOfUser()
             if work.pending.isRecordChanged { pending = work.pending }
         }
@@ -67,9 +67,9 @@ extension Session {
 
 extension JourneyWork {
     /// Gives up the journeys that a signed-in user has moved or written to last, the newest first. The others lose the
-    /// services that are bound to a user.
+    /// services that are bound to a user. Tasks that the user's journeys have recorded are not done any more.
     mutating func abandonJourneysOfUser() throws(SessionError) {
-        var hasChanged = false
+        var hasChanged = forgetTasksOfUser()
         for entry in kept.entries.reversed() {
             if entry.journey.isOfUser, !engine.isBoundToSession(entry.journey) {
                 try abandon(entry)

@@ -27,7 +27,14 @@ extension Sessions {
             var failure: (any Error)?
             for task in claims.tasks {
                 do {
-                    if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
+                    if let session = try await session(task.id.session) {
+                        if let awaited = try await session.awaited(task) {
+                            claimed.append(awaited)
+                        } else if let standing = try? session.standing(of: task.id), standing.notes?.result != nil {
+                            // The process that kept the result ended before it told the store.
+                            _ = try? await update(task.id, standing.isHeld ? .hold : .keep(now: now))
+                        }
+                    }
                 } catch let error as SessionError where error.isTemporary {
                     failure = error
                     await giveBack(task, at: now.later(by: Self.soon))
@@ -51,38 +58,95 @@ extension Sessions {
         environment.tasks.expect(task.name, at: time)
     }
 
-    /// Takes the result of a task: a step of its journey like any other.
+    /// Takes the result of a task: a step of its journey like any other. A result that the flow cannot take is kept.
     ///
-    /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it,
-    ///   ``SessionError``.
-    package func endTask(
-        _ id: TaskID, outcome: String, output: JSONDocument = .null, once: Once<Void>? = nil
-    ) async throws {
-        try await ofTask(id) { try await $0.endTask(id, outcome: outcome, output: output, once: once) }
+    /// - Throws: `JourneyRefusal` for a result that the task cannot have, while the lease lasts; then a better one may
+    ///   come. ``TaskError/over`` when it is over, ``SessionError`` when nothing could be recorded.
+    @discardableResult
+    package func endTask(_ id: TaskID, by report: TaskReport, once: Once<TaskEnd>? = nil) async throws -> TaskEnd {
+        do {
+            let end = try await ofTask(id) { try await $0.endTask(id, by: report, once: once) }
+            await markHeld(id, end)
+            return end
+        } catch let refusal as JourneyRefusal where refusal.isWrongResult {
+            let now = environment.clock.now()
+            guard let task = try await update(id, .keep(now: now)) else { throw TaskError.over }
+            guard task.status(at: now) != .claimed, let end = try await hold(id, once: once) else { throw refusal }
+            return end
+        }
     }
 
-    /// The attempt has failed: the task is tried again, or it ends.
+    /// The same for a reported outcome.
+    @discardableResult
+    package func endTask(_ id: TaskID, outcome: String, output: JSONDocument = .null) async throws -> TaskEnd {
+        try await endTask(id, by: TaskReport(outcome: outcome, output: output))
+    }
+
+    /// No better result can come.
+    ///
+    /// - Returns: nil when no result is kept, or when it was held before.
+    private func hold(_ id: TaskID, once: Once<TaskEnd>? = nil) async throws -> TaskEnd? {
+        let end = try await ofTask(id) { try await $0.holdTask(id, once: once) }
+        await markHeld(id, end)
+        return end
+    }
+
+    /// What the store cannot note now shows when the task is handed out again.
+    private func markHeld(_ id: TaskID, _ end: TaskEnd?) async {
+        if case .held? = end { _ = try? await update(id, .hold) }
+    }
+
+    /// The attempt has failed: the task is tried again, or it ends. One of which a result is kept is held then.
     ///
     /// - Parameters:
     ///   - attempt: the attempt of the caller; nil for any.
     ///   - retryAfter: milliseconds, in place of what the flow says.
-    /// - Throws: ``TaskError/notClaimed`` if a later attempt has begun.
-    package func failTask(_ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64? = nil) async throws {
-        let retry = try await ofTask(id) { try $0.retry(of: id) }
+    ///   - isFinal: whether the task ends at once, whatever attempts are left, also if it is held.
+    /// - Throws: ``TaskError/notClaimed`` if a later attempt has begun, or none; ``TaskError/held``.
+    @discardableResult
+    package func failTask(
+        _ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64? = nil, isFinal: Bool = false
+    ) async throws -> TaskEnd {
+        let standing = try await ofTask(id) { try $0.standing(of: id) }
+        if isFinal {
+            guard let task = try await update(id, .look) else { throw TaskError.over }
+            guard task.isOn(attempt) else { throw TaskError.notClaimed }
+            return try await giveUpTask(task, reason: reason)
+        }
+        if standing.isHeld { throw TaskError.held }
         let failure = TaskUpdate.fail(
-            attempt: attempt, now: environment.clock.now(), retry: retry, after: retryAfter)
+            attempt: attempt, now: environment.clock.now(), retry: standing.retry, after: retryAfter)
         guard let task = try await update(id, failure) else { throw TaskError.over }
-        guard task.isOn(attempt) else { throw TaskError.notClaimed }
-        guard task.isExhausted else { return environment.tasks.expect(task.name, at: task.due) }
-        try await giveUpTask(task, reason: reason)
+        guard task.isOn(attempt), task.attempt > 0 else { throw TaskError.notClaimed }
+        if task.isKept { return try await hold(id) ?? .taken }
+        if task.isExhausted { return try await giveUpTask(task, reason: reason) }
+        // Only for operators: the failure counts in any case.
+        try? await ofTask(id) { try await $0.noteFailure(reason, of: id) }
+        environment.tasks.expect(task.name, at: task.due)
+        return .taken
     }
 
     /// Ends a task at once, whatever attempts are left.
-    package func giveUpTask(_ task: StoredTask, reason: String) async throws {
-        let output: JSONDocument = ["reason": JSONDocument(reason), "attempts": JSONDocument(task.attempt)]
-        try await ofTask(task.id) {
-            try await $0.endTask(task.id, outcome: TaskState.failed, output: output, isFailure: true)
+    @discardableResult
+    package func giveUpTask(_ task: StoredTask, reason: String) async throws -> TaskEnd {
+        let isAwaited = try await ofTask(task.id) { session in
+            if try session.standing(of: task.id).isAwaited { return true }
+            try await session.giveUpTask(task.id, reason: reason)
+            return false
         }
+        guard isAwaited else { return .taken }
+        return try await endTask(task.id, by: .failure(reason, attempts: task.attempt))
+    }
+
+    /// An operator wants the task to go on: a kept result is tried again, for any other task the next attempt may begin.
+    package func retryTask(_ id: TaskID, once: Once<TaskEnd?>? = nil) async throws -> TaskEnd {
+        if let end = try await ofTask(id, { try await $0.retryTask(id, once: once) }) {
+            await markHeld(id, end)
+            return end
+        }
+        guard let task = try await update(id, .hasten(now: environment.clock.now())) else { throw TaskError.over }
+        environment.tasks.expect(task.name, at: task.due)
+        return .taken
     }
 
     /// Extends the lease of a task.
@@ -92,7 +156,7 @@ extension Sessions {
     ///   - lease: milliseconds from now on; nil for as long as the task is not over.
     /// - Throws: ``TaskError/notClaimed``, also if a later attempt has begun.
     package func extendTask(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
-        _ = try await ofTask(id) { try $0.retry(of: id) }
+        _ = try await ofTask(id) { try $0.standing(of: id) }
         let end = lease.map { environment.clock.now().later(by: $0) } ?? .max
         guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
         guard task.isClaimed, task.isOn(attempt) else { throw TaskError.notClaimed }
@@ -104,8 +168,38 @@ extension Sessions {
     package func tasks(
         named name: String? = nil, _ status: TaskStatus? = nil, after id: TaskID? = nil, limit: Int
     ) async throws -> [StoredTask] {
-        let query = TaskQuery(name: name, status: status, now: now, after: id, limit: limit)
-        return try await environment.ask { store throws(StoreError) in try await store.tasks(query) }
+        var query = TaskQuery(now: now, limit: limit)
+        (query.name, query.status, query.after) = (name, status, id)
+        return try await tasks(query)
+    }
+
+    /// The same for any query.
+    package func tasks(_ query: TaskQuery) async throws -> [StoredTask] {
+        try await environment.ask { store throws(StoreError) in try await store.tasks(query) }
+    }
+
+    /// The same for the sessions of a user.
+    package func tasks(_ query: TaskQuery, ofUser userID: String) async throws -> [StoredTask] {
+        var ids = try await environment.ask { store throws(StoreError) in try await store.sessions(ofUser: userID) }
+            .map(\.record.id).sorted()
+        if let session = query.session { ids.removeAll { $0 != session } }
+        if let after = query.after { ids.removeAll { $0 < after.session } }
+        var tasks: [StoredTask] = []
+        for id in ids where tasks.count < query.limit {
+            var part = query
+            part.session = id
+            tasks += try await self.tasks(part)
+        }
+        return Array(tasks.prefix(query.limit))
+    }
+
+    /// What is known of a task besides: its notes, and the user of its session; nil when it is over.
+    package func details(of task: StoredTask) async throws -> TaskDetails? {
+        guard let session = try await session(task.id.session) else { return nil }
+        guard let standing = try? session.standing(of: task.id) else { return nil }
+        return TaskDetails(
+            input: standing.input, notes: standing.notes, isAwaited: standing.isAwaited,
+            userID: try session.summary().userID)
     }
 
     /// In steady time.
@@ -137,14 +231,11 @@ extension Sessions {
         var update = TaskUpdate.move(due: max(task.due, later), endsAt: max(task.endsAt, later))
         do {
             if let session = try await session(task.id.session) {
-                let (isAwaited, next) = try await session.settleTask(task.id)
-                if isAwaited, task.isExhausted, task.due <= now {
-                    try await giveUpTask(task, reason: Self.leaseEnded)
-                    return true
-                }
+                guard let standing = try await session.settleTask(task.id) else { throw TaskError.over }
+                if try await endsByTime(task, standing, now) { return true }
                 // A journey that is stuck stays overdue.
-                let end = next.map { $0 > now ? $0 : later } ?? .max
-                update = isAwaited ? .move(due: task.due, endsAt: end) : .remove
+                let end = standing.endsAt.map { $0 > now ? $0 : later } ?? .max
+                update = .move(due: task.due, endsAt: end)
             }
         } catch TaskError.over {
             update = .remove
@@ -157,10 +248,27 @@ extension Sessions {
         }
     }
 
+    /// Ends a task whose last lease, or own time, is over; holds one of which a result is kept.
+    private func endsByTime(_ task: StoredTask, _ standing: TaskStanding, _ now: Int64) async throws -> Bool {
+        if standing.notes?.result != nil {
+            guard task.due <= now || standing.isHeld else { return false }
+            if try await hold(task.id) == nil { _ = try await update(task.id, .hold) }
+            return false
+        }
+        if !standing.isAwaited, let end = standing.endsAt, end <= now {
+            try await giveUpTask(task, reason: Self.timeOver)
+            return true
+        }
+        guard task.isExhausted, task.due <= now else { return false }
+        try await giveUpTask(task, reason: Self.leaseEnded)
+        return true
+    }
+
     /// An expired session stays in a store for a while, and a journey whose flow is not loaded stays as it is. Reading
     /// may fail for a while.
     private static let secondLook: Int64 = 60_000
     private static let soon: Int64 = 1_000
+    private static let timeOver = "Its time is over."
     private static let leaseEnded = "The lease of the last attempt ended without a result."
 
     // MARK: - Helpers

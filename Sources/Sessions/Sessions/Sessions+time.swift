@@ -121,7 +121,9 @@ extension Sessions {
             damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
             shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed),
             bytes: environment.store.documentBytes,
-            residentBytes: environment.residentBytes.load(ordering: .relaxed))
+            residentBytes: environment.residentBytes.load(ordering: .relaxed),
+            tasksHeld: environment.heldCount.load(ordering: .relaxed),
+            tasksUndone: environment.undoneCount.load(ordering: .relaxed))
     }
 }
 
@@ -151,6 +153,10 @@ package struct SessionStatistics: Sendable, Equatable {
     package var bytes: DocumentBytes?
     /// The bytes that the sessions in memory take, about.
     package var residentBytes = 0
+    /// Since the process started: results of tasks that were kept for an operator.
+    package var tasksHeld = 0
+    /// Since the process started: tasks for which no journey waits, and that nobody has done.
+    package var tasksUndone = 0
 
     package struct Service: Sendable, Equatable {
         package let name: String

@@ -8,7 +8,7 @@ package struct StoredTask: Sendable, Equatable {
     package let id: TaskID
     package let name: String
     /// The most attempts.
-    package let attempts: Int
+    package private(set) var attempts: Int
     package let createdAt: Int64
     /// When time does something to its journey: then the task may be over. It is not handed out from then on.
     package private(set) var endsAt: Int64
@@ -18,10 +18,13 @@ package struct StoredTask: Sendable, Equatable {
     package private(set) var due: Int64
     /// Whether the last attempt may still be under way, until ``due``.
     package private(set) var isClaimed: Bool
+    /// Whether its journey keeps a result of it that could not be taken. Then it is not handed out any more: the work
+    /// was done.
+    package private(set) var isKept: Bool
 
     package init(
         id: TaskID, name: String, attempts: Int, createdAt: Int64, endsAt: Int64, attempt: Int = 0, due: Int64,
-        isClaimed: Bool = false
+        isClaimed: Bool = false, isKept: Bool = false
     ) {
         self.id = id
         self.name = name
@@ -31,16 +34,21 @@ package struct StoredTask: Sendable, Equatable {
         self.attempt = attempt
         self.due = due
         self.isClaimed = isClaimed
+        self.isKept = isKept
     }
 
     /// Whether no attempt is left.
     package var isExhausted: Bool { attempt >= attempts }
 
     /// From when it is to be handed out: what a store looks for by ``name``.
-    package var readyAt: Int64 { isExhausted ? .max : due }
+    package var readyAt: Int64 { isExhausted || isKept ? .max : due }
 
-    /// When it has to be looked at: its time is over, or its last attempt is.
-    package var overAt: Int64 { isExhausted ? min(endsAt, due) : endsAt }
+    /// When it has to be looked at: its time is over, or its last attempt is. A result that is kept for a better one is
+    /// looked at when the lease ends, and never after that: an operator has to.
+    package var overAt: Int64 {
+        if isKept { return isClaimed ? min(endsAt, due) : endsAt }
+        return isExhausted ? min(endsAt, due) : endsAt
+    }
 
     /// Whether it may be handed out.
     package func isReady(at now: Int64) -> Bool { readyAt <= now && endsAt > now }
@@ -60,7 +68,7 @@ package struct StoredTask: Sendable, Equatable {
         switch update {
         case .extend(let attempt, let end): if isClaimed, isOn(attempt) { due = end }
         case .fail(let attempt, let now, let retry, let after):
-            guard isOn(attempt) else { return }
+            guard isOn(attempt), self.attempt > 0 else { return }
             due = now.later(by: after ?? retry.delay(afterAttempt: self.attempt))
             isClaimed = false
         case .giveBack(let attempt, let time):
@@ -71,9 +79,23 @@ package struct StoredTask: Sendable, Equatable {
         case .move(let due, let endsAt):
             self.due = due
             self.endsAt = endsAt
-        case .remove: break
+        case .keep(let now):
+            isKept = true
+            due = min(due, now.later(by: Self.longestLease))
+        case .hold:
+            isKept = true
+            isClaimed = false
+        case .hasten(let now):
+            due = now
+            isClaimed = false
+            attempts = max(attempts, attempt + 1)
+        case .look, .remove: break
         }
     }
+
+    /// How long a better result may be waited for, in milliseconds: the longest lease that a worker can ask for. That of
+    /// a task that was sent has no end.
+    package static let longestLease: Int64 = 86_400_000
 }
 
 /// A change of a task that does not concern its journey.
@@ -88,6 +110,14 @@ package enum TaskUpdate: Sendable {
     case giveBack(attempt: Int, at: Int64)
     /// Sets both times: the journey has other deadlines now, or cannot be asked at the moment.
     case move(due: Int64, endsAt: Int64)
+    /// Its journey keeps a result. A better one may come until the lease ends.
+    case keep(now: Int64)
+    /// Its journey keeps a result, and only an operator ends it.
+    case hold
+    /// An operator wants the next attempt now; one more if none is left.
+    case hasten(now: Int64)
+    /// Nothing.
+    case look
     /// The journey does not wait for it.
     case remove
 }
@@ -124,13 +154,26 @@ package struct TaskQuery: Sendable {
     /// Nil for all names.
     package var name: String?
     package var status: TaskStatus?
+    /// Nil for those of all sessions.
+    package var session: SessionID?
+    /// Only those that began before that time; nil for all.
+    package var before: Int64?
     package let now: Int64
     /// Only those after it.
     package var after: TaskID?
     package let limit: Int
 
+    package init(
+        name: String? = nil, status: TaskStatus? = nil, session: SessionID? = nil, before: Int64? = nil, now: Int64,
+        after: TaskID? = nil, limit: Int
+    ) {
+        (self.name, self.status, self.session, self.before) = (name, status, session, before)
+        (self.now, self.after, self.limit) = (now, after, limit)
+    }
+
     package func fits(_ task: StoredTask) -> Bool {
         (name.map { task.name.isExactly($0) } ?? true) && (status.map { $0 == task.status(at: now) } ?? true)
+            && (session.map { $0 == task.id.session } ?? true) && (before.map { task.createdAt < $0 } ?? true)
     }
 }
 
@@ -140,10 +183,14 @@ package enum TaskStatus: String, Sendable, CaseIterable {
     case waiting
     /// It was handed out, and the lease runs.
     case claimed
+    /// A result that could not be taken is kept, and an operator has to end it.
+    case held
 }
 
 extension StoredTask {
-    package func status(at now: Int64) -> TaskStatus { isClaimed && due > now ? .claimed : .waiting }
+    package func status(at now: Int64) -> TaskStatus {
+        isClaimed && due > now ? .claimed : isKept ? .held : .waiting
+    }
 }
 
 /// A task, and what is to be done.
@@ -165,6 +212,8 @@ package enum TaskError: Error, Sendable, Equatable {
     case over
     /// The caller has no lease: no attempt is in progress, or a later one is.
     case notClaimed
+    /// A result of it is kept, which only an operator can end.
+    case held
 }
 
 extension TaskError: CustomStringConvertible {
@@ -173,7 +222,45 @@ extension TaskError: CustomStringConvertible {
         switch self {
         case .notFound: "There is no such task."
         case .over: "The task is over. Nothing was changed."
+        case .held: "A result of the task is kept until an operator ends it. No attempt is made any more."
         case .notClaimed: "This worker holds no lease on the task. Claim it first."
         }
     }
+}
+
+/// What somebody says of the end of a task.
+package struct TaskReport: Sendable {
+    package let outcome: String
+    package var output = JSONDocument.null
+    /// Whether a back end says so; else the last attempt has failed.
+    package var isReported = true
+
+    package init(outcome: String, output: JSONDocument = .null) {
+        (self.outcome, self.output) = (outcome, output)
+    }
+
+    /// The task has failed.
+    static func failure(_ reason: String, attempts: Int) -> TaskReport {
+        var report = TaskReport(
+            outcome: TaskState.failed, output: ["reason": JSONDocument(reason), "attempts": JSONDocument(attempts)])
+        report.isReported = false
+        return report
+    }
+}
+
+/// What has become of a report.
+package enum TaskEnd: Sendable, Equatable {
+    /// The journey has moved on.
+    case taken
+    /// It is kept, since the flow could not take it: an operator has to end the task.
+    case held(problem: JSONDocument)
+}
+
+/// What operators see of a task besides where it stands.
+package struct TaskDetails: Sendable {
+    package let input: JSONDocument
+    package let notes: TaskNotes?
+    /// Whether a journey waits for it.
+    package let isAwaited: Bool
+    package let userID: String?
 }

@@ -13,6 +13,10 @@ struct PendingState: Sendable {
     private(set) var changes: [Change] = []
     /// Tasks that begin or end.
     var taskChanges: [TaskChange] = []
+    /// What the log should say when it is committed.
+    var notes: [ServiceNote] = []
+    /// Whether it has what is kept whatever its size: the result of a task.
+    var isOfAnySize = false
     /// The session's memory of its journeys before the unit of work.
     let memory: JourneyMemory?
     /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
@@ -136,7 +140,7 @@ struct PendingState: Sendable {
     /// Checks that the session does not become too large. One that already is may still change, but not grow.
     func checkSize(limit: Int) throws(SessionError) {
         let bytes = documents.reduce(0) { $0 + $1.bytes.count }
-        guard bytes <= limit || bytes <= base.size else { throw .sessionTooLarge(limit: limit) }
+        guard bytes <= limit || bytes <= base.size || isOfAnySize else { throw .sessionTooLarge(limit: limit) }
     }
 
     /// The state, ready for the store.
