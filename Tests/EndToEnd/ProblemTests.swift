@@ -313,6 +313,17 @@ struct ProblemTests {
             found.expect("task_over", try await admin.post("result", of: task, #"{"outcome":"ok"}"#))
             found.expect("task_not_found", try await admin.post("result", of: ["id": "x"], #"{"outcome":"ok"}"#))
         }
+        try await withApplication(flows: [HeldTaskTests.flow, SideTaskTests.flow]) { app in
+            let (client, admin) = (try await app.newSession().client, app.admin())
+            try await client.event("pay", on: try await client.start("order"))
+            let task = try #require(try await admin.claim("charge").first)
+            let odd = #"{"outcome":"paid","output":{"reference":7}}"#
+            #expect(try await admin.post("result", of: task, odd).status == 202)
+            found.expect("task_held", try await admin.post("failure", of: task, #"{"reason":"x"}"#))
+            let note = try await client.start("note")
+            for _ in 0..<50 { try await client.event("send", #"{"to": "ada"}"#, on: note) }
+            found.expect("too_many_tasks", try await client.event("send", #"{"to": "ada"}"#, on: note))
+        }
         causes = found
     }
 

@@ -184,8 +184,11 @@ struct SQLiteStoreTests {
     }
 
     @Test(
-        "a file of version 4, 5 or 6 gets the tables that it does not have, and keeps its sessions",
-        arguments: [("DROP TABLE tasks;", 4), ("", 5), ("", 6)])
+        "a file of version 4 to 7 gets the tables and columns that it does not have, and keeps its sessions",
+        arguments: [
+            ("DROP TABLE tasks; \(withoutReplays)", 4), ("\(withoutKept) \(withoutReplays)", 5),
+            ("\(withoutKept) \(withoutReplays)", 6), (withoutKept, 7),
+        ])
     func upgraded(_ change: String, _ version: Int) async throws {
         let file = try SQLiteFile()
         let session = Samples.session()
@@ -193,7 +196,7 @@ struct SQLiteStoreTests {
         try await first.create(session)
         await first.close()
         try SQLiteConnection(file.path, .write).execute(
-            "\(change) DROP TABLE replays; DROP TABLE lone_replays; PRAGMA user_version = \(version)")
+            "\(change) PRAGMA user_version = \(version)")
         let store = try file.store()
         #expect(try await store.load(session.record.id)?.record.revision == 1)
         var commit = Samples.commit(Samples.record(session.record.id, revision: 2), over: 1)
@@ -206,8 +209,12 @@ struct SQLiteStoreTests {
         try await store.commit(commit)
         #expect(try await store.replays.response(replay.entry.id, of: session.record.id) == replay.response)
         #expect(try await store.tasks(TaskQuery(now: 1, limit: 1)) == [task])
+        #expect(try await store.updateTask(task.id, .hold)?.isKept == true)
         await store.close()
     }
+
+    private static let withoutKept = "ALTER TABLE tasks DROP COLUMN kept;"
+    private static let withoutReplays = "DROP TABLE replays; DROP TABLE lone_replays;"
 
     @Test("a second store on the same file is refused until the first is closed")
     func second() throws {

@@ -156,4 +156,61 @@ extension SessionStoreContract {
         #expect(try await store.tasks(TaskQuery(status: .claimed, now: 100, limit: 100)).count == 2)
         #expect(try await store.tasks(TaskQuery(name: "check", status: .waiting, now: 100, limit: 100)).count == 3)
     }
+
+    @Test(
+        "a task of which a result is kept is not handed out; it is looked at when its lease ends, and never after that",
+        arguments: stores)
+    func keptResults(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        try await add([task(attempts: 9)], to: store)
+        _ = try await store.claimTasks(Self.claim(now: 100, end: 200))
+        let kept = try await store.updateTask(task().id, .keep(now: 110))
+        #expect(kept?.isKept == true && kept?.status(at: 150) == .claimed && kept?.status(at: 200) == .held)
+        #expect(try await store.tasks(TaskQuery(status: .claimed, now: 150, limit: 9)) == [kept])
+        #expect(try await store.tasks(TaskQuery(status: .held, now: 200, limit: 9)) == [kept])
+        let claims = try await store.claimTasks(Self.claim(now: 300, end: 400))
+        #expect(claims.tasks.isEmpty && claims.nextDue == nil)
+        #expect(try await store.overdueTasks(now: 199, limit: 10).isEmpty)
+        #expect(try await store.overdueTasks(now: 200, limit: 10) == [kept])
+        let held = try await store.updateTask(task().id, .hold)
+        #expect(held?.status(at: 150) == .held)
+        #expect(try await store.overdueTasks(now: 9_999, limit: 10).isEmpty)
+        #expect(try await store.updateTask(task().id, .look) == held)
+        #expect(try await store.tasks(TaskQuery(status: .waiting, now: 300, limit: 9)).isEmpty)
+    }
+
+    @Test("a lease without an end ends within a day once a result is kept", arguments: stores)
+    func keptWithoutEnd(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        try await add([task(endsAt: .max)], to: store)
+        _ = try await store.claimTasks(Self.claim(now: 100, end: .max))
+        let kept = try await store.updateTask(task().id, .keep(now: 110))
+        #expect(kept?.due == 110 + StoredTask.longestLease)
+        #expect(try await store.overdueTasks(now: 110 + StoredTask.longestLease, limit: 10).map(\.id) == [task().id])
+    }
+
+    @Test("an operator makes a task due at once, with one more attempt if none is left", arguments: stores)
+    func hastened(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        try await add([task(attempts: 1, due: 900)], to: store)
+        #expect(try await store.claimTasks(Self.claim(now: 100, end: 200)).tasks.isEmpty)
+        _ = try await store.updateTask(task().id, .hasten(now: 100))
+        #expect(try await store.claimTasks(Self.claim(now: 100, end: 200)).tasks.map(\.attempt) == [1])
+        _ = try await store.updateTask(task().id, .hasten(now: 150))
+        #expect(try await store.claimTasks(Self.claim(now: 150, end: 200)).tasks.map(\.attempt) == [2])
+    }
+
+    @Test("tasks are listed by session and by age", arguments: stores)
+    func taskFilters(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        let other = SessionID(random: SystemRandom())
+        try await add([task(2), task(3)], to: store)
+        try await add([task(2, of: other)], to: store, of: other)
+        #expect(try await store.tasks(TaskQuery(session: other, now: 100, limit: 9)).map(\.id.session) == [other])
+        let first = try await store.tasks(TaskQuery(session: id, now: 100, limit: 1))
+        #expect(first == [task(2)])
+        #expect(try await store.tasks(TaskQuery(session: id, now: 100, after: task(2).id, limit: 9)) == [task(3)])
+        #expect(try await store.tasks(TaskQuery(before: 90, now: 100, limit: 9)).isEmpty)
+        #expect(try await store.tasks(TaskQuery(before: 91, now: 100, limit: 9)).count == 3)
+    }
 }

@@ -96,7 +96,7 @@ extension Problem {
         case .orphaned(let flow, let version):
             self.init(
                 .journeyOrphaned,
-                "The journey is on version \(version) of \(flow.quoted), which is no longer loaded."
+                "What the journey stands on in version \(version) of \(flow.quoted) is no longer loaded."
                     + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
         }
     }

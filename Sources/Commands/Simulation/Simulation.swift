@@ -95,7 +95,8 @@ struct Simulation {
                 let settled = try await endingTasks(shown)
                 recording.keep()
                 try await tell(place, .shown(settled, path: path))
-            } catch let error where error is JourneyRefusal || error is JourneyError || error is TaskError
+            } catch let error
+                where error is JourneyRefusal || error is JourneyError || error is TaskError
                 || error is HeldResult
             {
                 recording.drop()

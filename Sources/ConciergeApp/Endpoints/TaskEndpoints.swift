@@ -213,8 +213,10 @@ extension TaskEndpoints {
             ],
             problems: [.contention, .storageFull]),
         APIOperation(
-            method: .get, path: "/v1/tasks", id: "listTasks", summary: "The tasks that are to be done, and those whose result is held",
-            parameters: [.task, .status, .sessionID, .userID, .olderThan, .limit, .cursor], responses: [.json("A page of tasks.", "TaskList")],
+            method: .get, path: "/v1/tasks", id: "listTasks",
+            summary: "The tasks that are to be done, and those whose result is held",
+            parameters: [.task, .status, .sessionID, .userID, .olderThan, .limit, .cursor],
+            responses: [.json("A page of tasks.", "TaskList")],
             problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/result", id: "finishTask",

@@ -34,7 +34,9 @@ extension FlowCheck {
     private mutating func checkBackendEvents() {
         var places: [String: [FlowState]] = [:]
         for state in flow.states {
-            for rule in state.screen?.events ?? [] where rule.isBackend { places[rule.event, default: []].append(state) }
+            for rule in state.screen?.events ?? [] where rule.isBackend {
+                places[rule.event, default: []].append(state)
+            }
         }
         for (event, states) in places.sorted(by: { $0.key < $1.key }) where flow.rule(for: event) == nil {
             guard states.count == 1, let state = states.first, let screen = state.screen, screen.back != .forbidden,

@@ -131,7 +131,8 @@ extension FlowCheck {
         let former = Set(old.states.compactMap(\.task).flatMap(\.reportable))
         for name in migration.outcomes.keys.sorted() where !former.contains(name) {
             report(
-                place + ["outcomes", name], .unknownOutcome, "no task of version \(old.version) has the outcome \"\(name)\"",
+                place + ["outcomes", name], .unknownOutcome,
+                "no task of version \(old.version) has the outcome \"\(name)\"",
                 guess: NearestName.of(name, among: former.sorted()))
         }
         for lost in flow.lostOutcomes(of: old, by: migration) {

@@ -37,7 +37,8 @@ public final class TaskState: Sendable {
         let named = Set(written?.members?.map(\.name) ?? [])
         ends = reader.ends(written, of: "a task", notEmpty: true) { [declared] outcome in
             DataContext(
-                event: .never, hasOutput: true, output: declared.map { Self.output(of: outcome, among: $0, but: named) })
+                event: .never, hasOutput: true, output: declared.map { Self.output(of: outcome, among: $0, but: named) }
+            )
         }
         screen = Screen(
             ofTask: id, title: reader.localText(node["title"]),

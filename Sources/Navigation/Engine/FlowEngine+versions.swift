@@ -252,7 +252,11 @@ extension FlowDefinition {
         of old: FlowDefinition, by migration: Migration
     ) -> [(state: String, outcome: String)] {
         old.states.flatMap { state in
-            lostOutcomes(of: state) { migration.state(for: $0) } renaming: { migration.outcome(for: $0) }
+            lostOutcomes(of: state) {
+                migration.state(for: $0)
+            } renaming: {
+                migration.outcome(for: $0)
+            }
         }
     }
 
@@ -271,11 +275,15 @@ extension FlowDefinition {
 extension FlowEngine {
     /// An outcome that a worker may report for the task that a journey waits for, and that means nothing in the version
     /// that the journey moves to at its next step; nil when there is none.
-    package func lostOutcome(of journey: Journey) -> (flow: String, version: Int, outcome: String)? {
+    ///
+    /// - Parameter former: the flows on which the journey runs now.
+    package func lostOutcome(
+        of journey: Journey, among former: FlowCatalog
+    ) -> (flow: String, version: Int, outcome: String)? {
         guard journey.task != nil, let top = journey.frames.last, case .migrate(let moves) = renewal(of: journey),
             let move = moves.first(where: { $0.coordinator == top.coordinator }), let newest = move.hops.last?.flow,
             let place = journey.coordinators.place(of: top.coordinator),
-            let state = catalog.flow(of: journey.coordinators, at: place)?.state(top.state)
+            let state = former.flow(of: journey.coordinators, at: place)?.state(top.state)
         else { return nil }
         let lost = newest.lostOutcomes(of: state) {
             move.state(for: $0)

@@ -151,6 +151,7 @@ enum TaskRow {
 struct TaskReader {
     private let selectOverdue: SQLiteStatement
     private let selectPage: SQLiteStatement
+    private let selectOfSession: SQLiteStatement
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         selectOverdue = try connection.prepare(
@@ -158,6 +159,9 @@ struct TaskReader {
         selectPage = try connection.prepare(
             "SELECT \(TaskRow.columns) FROM tasks WHERE (session, journey, number) > (?1, ?2, ?3) "
                 + "ORDER BY session, journey, number")
+        selectOfSession = try connection.prepare(
+            "SELECT \(TaskRow.columns) FROM tasks WHERE session = ?1 AND (journey, number) > (?2, ?3) "
+                + "ORDER BY journey, number")
     }
 
     func overdue(now: Int64, limit: Int) throws(SQLiteError) -> [StoredTask] {
@@ -167,9 +171,11 @@ struct TaskReader {
     }
 
     func page(_ query: TaskQuery) throws(SQLiteError) -> [StoredTask] {
-        try selectPage.bind(1, key: query.after?.session.key)
-        try selectPage.bind(2, query.after?.journey ?? "")
-        try selectPage.bind(3, Int64(clamping: query.after?.number ?? 0))
-        return try TaskRow.tasks(selectPage, limit: query.limit, where: query.fits)
+        let start = query.start
+        let select = query.session == nil ? selectPage : selectOfSession
+        try select.bind(1, key: start?.session.key)
+        try select.bind(2, start?.journey ?? "")
+        try select.bind(3, Int64(clamping: start?.number ?? 0))
+        return try TaskRow.tasks(select, limit: query.limit, where: query.fits)
     }
 }

@@ -112,7 +112,8 @@ extension JourneyWork {
     func standing(of id: TaskID) -> TaskStanding? {
         if let journey = kept[id.journey]?.journey, let task = journey.task, task.number == id.number {
             return TaskStanding(
-                input: task.input, retry: engine.taskState(of: journey)?.retry ?? .never, endsAt: journey.dueAt, notes: task.notes,
+                input: task.input, retry: engine.taskState(of: journey)?.retry ?? .never, endsAt: journey.dueAt,
+                notes: task.notes,
                 isAwaited: true)
         }
         return kept.place(of: id).map { kept.tasks[$0] }.map { task in

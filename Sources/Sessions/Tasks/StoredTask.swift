@@ -171,6 +171,13 @@ package struct TaskQuery: Sendable {
         (self.now, self.after, self.limit) = (now, after, limit)
     }
 
+    /// Where the part begins: after that id. Nil for the first of all.
+    package var start: TaskID? {
+        guard let session else { return after }
+        let first = TaskID(session: session, journey: "", number: 0)
+        return after.map { max($0, first) } ?? first
+    }
+
     package func fits(_ task: StoredTask) -> Bool {
         (name.map { task.name.isExactly($0) } ?? true) && (status.map { $0 == task.status(at: now) } ?? true)
             && (session.map { $0 == task.id.session } ?? true) && (before.map { task.createdAt < $0 } ?? true)

@@ -36,7 +36,8 @@ struct TaskTorture {
              {"op": "add", "path": "/log/begun/-", "value": {"$from": "/event/n"}}]}}},
            "busy": {"type": "task", "task": "work", "input": {"n": {"$from": "/event/n"}},
              "retry": {"attempts": 1000, "after": "1ms"},
-             "on": {"done": {"target": "ready", "nav": "pop_to", "actions": [
+             "on": {"done.odd": {"guard": {"is": "/log/never"}, "target": "ready"},
+                    "done": {"target": "ready", "nav": "pop_to", "actions": [
                {"op": "add", "path": "/log/done/-", "value": {"$from": "/output"}}]}}}}}
         """,
     ]) { $1 }
@@ -55,6 +56,8 @@ struct TaskTorture {
         var taken: [Int: Int] = [:]
         /// Those that were refused.
         var refused: Set<Int> = []
+        /// The number of each task of which a result was acknowledged that its flow cannot take.
+        var held: [String: Int] = [:]
     }
 
     private var results = Results()
@@ -112,6 +115,7 @@ struct TaskTorture {
         for part in posted {
             results.taken.merge(part.taken) { first, _ in first }
             results.refused.formUnion(part.refused)
+            results.held.merge(part.held) { first, _ in first }
         }
         try await check(isLast: false)
     }
@@ -202,7 +206,10 @@ struct TaskTorture {
                     switch Int.random(in: 0..<20, using: &generator) {
                     case 0: continue
                     case 1: _ = try connection.send("POST", "/v1/tasks/\(id)/failure", #"{"reason":"x"}"#)
-                    case 2..<6:
+                    case 2:
+                        let odd = try connection.send("POST", "/v1/tasks/\(id)/result", #"{"outcome":"odd"}"#)
+                        if odd.status == 202 { results.held[id] = n }
+                    case 3..<6:
                         try post(id, n)
                         try post(id, n)
                     default: try post(id, n)
@@ -235,8 +242,16 @@ struct TaskTorture {
                 group.addTask { try await blocking { Self.work(server.adminPort, seed, end, numbers) } }
                 // The leases of before the kill end within a second.
                 for _ in 0..<500 {
-                    let left = try await TestClient(port: server.adminPort).get("/v1/tasks").items.count
-                    if left == 0 { break }
+                    let left = try await TestClient(port: server.adminPort).get("/v1/tasks").items
+                    if left.isEmpty { break }
+                    // An operator ends what is held.
+                    for task in left where task[string: "status"] == "held" {
+                        let (id, result) = (task[string: "id"] ?? "", numbers.take())
+                        guard let n = results.held[id] else { continue }
+                        let body = #"{"outcome":"ok","output":{"n":\#(n),"result":\#(result)}}"#
+                        _ = try await TestClient(port: server.adminPort).send(
+                            "POST", "/v1/tasks/\(id)/result", json: body)
+                    }
                     try await blocking { _ = usleep(20_000) }
                 }
                 try await look(server, sessions, mayBeBusy: false)
@@ -283,6 +298,12 @@ struct TaskTorture {
                 tasks.count == (isBusy ? 1 : 0), isBusy ? "a task was lost, or made twice" : "a task outlived its step")
             try expect(done.map(\.0) == begun.dropLast(isBusy ? 1 : 0), "results are missing, or were taken twice")
             try expect(mayBeBusy || !isBusy, "a task was never done")
+            for (id, n) in results.held where id.contains(session.id.dropFirst("ses_".count)) {
+                let task = tasks.first { $0[string: "id"] == id }
+                try expect(
+                    done.contains { $0.0 == n } || task?[string: "status"] == "held",
+                    "the result of task \(n) was acknowledged and is lost")
+            }
             for (n, result) in done {
                 try expect(!results.refused.contains(result), "a result that was refused was taken")
                 try expect(results.taken[result].map { $0 == n } ?? true, "a result was taken for another task")

@@ -87,6 +87,48 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(
                 #""a": {"on": {"go": {"target": "t", "nav": "pop_to"}}}, "t": {"type": "task", "task": "work", "on": {"done": {"target": "a"}}}"#
             )),
+        .init(
+            .unknownOutcome, "/states/t/on/done.payed", guess: "done.paid",
+            task(
+                #""outcomes": {"paid": {}}"#,
+                on: #"{"done.payed": {"target": "a"}, "done": {"target": "a"}}"#)),
+        .init(
+            .missingKey, "/states/t/outcomes/paid",
+            task(#""outcomes": {"paid": {}}"#, on: #"{"done.failed": {"target": "a"}}"#)),
+        .init(.badName, "/states/t/outcomes/failed", task(#""outcomes": {"paid": {}, "failed": {}}"#)),
+        .init(
+            .undeclaredMember, "/states/t/on/done.paid/actions/0/value/$from", guess: "/output/reference",
+            task(
+                #""outcomes": {"paid": {"properties": {"reference": {"type": "string"}}}}"#,
+                on:
+                    #"{"done.paid": {"target": "a", "actions": [{"op": "replace", "path": "/quote/text", "value": {"$from": "/output/referense"}}]}, "done": {"target": "a"}}"#
+            )),
+        .init(
+            .forbiddenValue, "/states/t/on/done.paid/actions/0/value",
+            task(
+                #""outcomes": {"paid": {"properties": {"cents": {"type": "integer"}}}}"#,
+                on:
+                    #"{"done.paid": {"target": "a", "actions": [{"op": "replace", "path": "/quote/text", "value": {"$from": "/output/cents"}}]}, "done": {"target": "a"}}"#
+            )),
+        .init(
+            .closedTarget, "/states/t/on/done", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "t"}}}, "b": {"requires": [{"has": "/limits/x"}], "on": {"go": {"target": "a"}}}, "t": {"type": "task", "task": "work", "on": {"done": {"target": "b"}}}"#
+            )),
+        .init(
+            .noLastTransition, "/states/t/on/done", severity: .warning,
+            task("", on: #"{"done": [{"guard": {"is": "/limits/x"}, "target": "a"}]}"#)),
+        .init(
+            .fleetingEvent, "/states/b/on/paid", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "b"}}}, "b": {"backend": ["paid"], "on": {"paid": {"target": "a"}, "stop": {"target": "a"}}}"#
+            )),
+        .init(
+            .unknownTask, "/tasks/send-mali", guess: "send-mail", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"actions": [{"task": "send-mail"}]}}}"#,
+                #""tasks": {"send-mali": {"timeout": "1h"}}"#)),
+        .init(.unknownKey, "/states/a/on/go/actions/0/wiht", guess: "with", action(#"{"task": "x", "wiht": 1}"#)),
         .init(.unknownEvent, "/states/a/backend/0", guess: "go", screen(#"{"target": "a"}"#, #""backend": ["og"]"#)),
         .init(
             .unknownEvent, "/backend/0", guess: "go",
@@ -509,5 +551,20 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(
                 #""a": {"on": {"go": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#,
                 #""in_flight": "migrate", "migrations": [{"from": 1}]"#, version: 2)),
+        .init(
+            .migrationGap, "/migrations/0/outcomes", outcome("ok", ""),
+            outcome("yes", #""in_flight": "migrate", "migrations": [{"from": 1}]"#, version: 2)),
+        .init(
+            .unknownOutcome, "/migrations/0/outcomes/oki", guess: "ok", outcome("ok", ""),
+            outcome(
+                "yes", #""in_flight": "migrate", "migrations": [{"from": 1, "outcomes": {"ok": "yes", "oki": "yes"}}]"#,
+                version: 2)),
     ]
+
+    /// A flow whose task declares one outcome.
+    private static func outcome(_ name: String, _ more: String, version: Int = 1) -> String {
+        flow(
+            #""a": {"on": {"go": {"target": "t"}}}, "t": {"type": "task", "task": "work", "outcomes": {"\#(name)": {}}, "on": {"done": {"target": "a"}}}"#,
+            more, version: version)
+    }
 }

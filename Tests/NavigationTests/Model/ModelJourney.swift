@@ -296,7 +296,10 @@ struct ModelJourney {
     }
 
     private mutating func leave() {
-        guard !isUnentered else { return isUnentered = false }
+        if isUnentered {
+            isUnentered = false
+            return
+        }
         guard let top = frames.last, let screen = screen(of: top) else { return }
         apply(screen.exit, top.coordinator)
     }
@@ -456,7 +459,8 @@ struct ModelJourney {
         guard let top = frames.last, let screen = screen(of: top) else { return }
         guard mayBeOn(top) else {
             guard isFact else { throw Refused() }
-            return isUnentered = true
+            isUnentered = true
+            return
         }
         apply(screen.entry, top.coordinator)
     }
