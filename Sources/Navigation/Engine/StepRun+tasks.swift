@@ -33,7 +33,12 @@ extension FlowEngine {
         services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
         guard journey.task?.number == number else { throw .taskOver }
-        let renewal = renewal(of: journey)
+        var renewal = renewal(of: journey)
+        if case .restart = renewal {
+            // Starting over would lose what has happened. The next event does that.
+            guard isLoaded(journey) else { throw .orphaned(flow: journey.flow, version: journey.version) }
+            renewal = .none
+        }
         var run = StepRun(self, journey, services, now: now)
         if try !run.open(renewal) {
             let outcome = isReported ? try run.renamed(outcome) : outcome

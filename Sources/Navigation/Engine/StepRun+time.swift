@@ -32,7 +32,7 @@ extension StepRun {
             }
             guard let due = earlier(first?.at, try screenDeadline()), due <= moment else { return }
             now = due
-            isFact = true
+            isFact = false
             if journey.task?.result != nil {
                 // The work was done: no time undoes that.
                 journey.noteOfTask { $0.result?.isHeld = true }

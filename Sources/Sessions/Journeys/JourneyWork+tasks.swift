@@ -38,7 +38,7 @@ extension JourneyWork {
         _ report: TaskReport, of id: TaskID, because cause: any Error
     ) throws -> Result<TaskEnd, any Error> {
         guard let entry = kept[id.journey], let task = entry.journey.task else { throw TaskError.over }
-        let isWrong = (cause as? JourneyRefusal)?.isWrongResult ?? false
+        let isWrong = report.isReported && (cause as? JourneyRefusal)?.isWrongResult ?? false
         if let held = task.result, held.isHeld {
             // The first one stays: a worker that repeats it is told the same, and an operator why another will not do.
             guard held.says(report) else { return .failure(cause) }

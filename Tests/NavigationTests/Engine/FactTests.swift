@@ -78,7 +78,7 @@ struct FactTests {
         #expect(traveller.services["quote"][member: "text"] == "r1")
     }
 
-    @Test("nor does a time that is over, or an event that only a back end sends, fail for a closed screen")
+    @Test("nor does the timeout of a task, or an event that only a back end sends, fail for a closed screen")
     func othersOfTheKind() throws {
         var late = try traveller()
         try late.wait(20_000)
@@ -192,6 +192,17 @@ struct FactTests {
             try traveller.endTask("paid", Self.paid)
             #expect(traveller.screen == "sorry")
         }
+    }
+
+    @Test("a version that starts journeys over does so after the result is taken, not in its place")
+    func restartingVersion() throws {
+        let newer = Self.flow().merging(["version": 2, "in_flight": "restart"])
+        var traveller = try traveller()
+        traveller.engine = FlowEngine(catalog: try Traveller.catalog([Self.flow(), newer]))
+        try traveller.endTask("paid", Self.paid)
+        #expect(traveller.services["quote"][member: "text"] == "r1" && traveller.journey.version == 1)
+        try traveller.send("pay")
+        #expect(traveller.journey.version == 2)
     }
 
     @Test("an action records a task with its input, in order, and only if its step is taken")
