@@ -195,8 +195,12 @@ struct TaskTorture {
                 "POST", "/v1/tasks/\(id)/result", #"{"outcome":"ok","output":{"n":\#(n),"result":\#(result)}}"#)
             if response.status == 204 { results.taken[result] = n } else { results.refused.insert(result) }
         }
+        /// Tasks of which a result is held: an operator ends them a moment later.
+        var held: [(id: String, n: Int)] = []
         do {
             while true {
+                for task in held { try post(task.id, task.n) }
+                held = []
                 let claimed = try connection.send(
                     "POST", "/v1/tasks/claims", #"{"task":"work","max":4,"lease":"1s","wait":"200ms"}"#)
                 for task in claimed.items {
@@ -208,7 +212,10 @@ struct TaskTorture {
                     case 1: _ = try connection.send("POST", "/v1/tasks/\(id)/failure", #"{"reason":"x"}"#)
                     case 2:
                         let odd = try connection.send("POST", "/v1/tasks/\(id)/result", #"{"outcome":"odd"}"#)
-                        if odd.status == 202 { results.held[id] = n }
+                        if odd.status == 202 {
+                            results.held[id] = n
+                            held.append((id, n))
+                        }
                     case 3..<6:
                         try post(id, n)
                         try post(id, n)
