@@ -1,6 +1,6 @@
 extension FlowDefinition {
-    /// The outcomes of an older version's tasks that mean nothing in this one: the result of a worker that has a task of
-    /// that version would be held.
+    /// The outcomes of an older version's tasks that mean nothing in this one: the result of a worker that has a task
+    /// of that version would be held.
     package func lostOutcomes(
         of old: FlowDefinition, by migration: Migration
     ) -> [(state: String, outcome: String)] {

@@ -28,7 +28,8 @@ struct StepRun {
     var losers: [Int] = []
     /// The patches of migrations that have changed the session's services.
     var patches: [ServicePatch] = []
-    /// Whether the step follows what has happened outside: the end of a task, or an event of a back end. That is not refused because the screen that it leads to is closed: the standing rules lead on from there.
+    /// Whether the step follows what has happened outside: the end of a task, or an event of a back end. That is not
+    /// refused because the screen that it leads to is closed: the standing rules lead on from there.
     var isFact = false
     /// How often standing rules have moved the journey.
     var automaticMoves = 0

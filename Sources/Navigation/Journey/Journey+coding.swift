@@ -12,7 +12,8 @@ import JSONDocument
 ///   parent and the state that started it
 /// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
 ///   presentation, mark and params
-/// - `task`: the number, name and input of the task that it waits for; then, if there are any, its notes (``TaskNotes``)
+/// - `task`: the number, name and input of the task that it waits for; then, if there are any, its notes
+///   (``TaskNotes``)
 /// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
 ///   journey to making and to writing it, and the document
 /// - `user`: 1 when a user was signed in at the last step

@@ -76,8 +76,8 @@ package struct KeptResult: Sendable, Equatable {
     }
 }
 
-/// The stored form: `{"from": 1, "failure": "…", "result": [outcome, output, problem, held, reported]}`. The output is a
-/// string with its JSON text, so that it may be nested as deeply as a request.
+/// The stored form: `{"from": 1, "failure": "…", "result": [outcome, output, problem, held, reported]}`. The output is
+/// a string with its JSON text, so that it may be nested as deeply as a request.
 extension TaskNotes {
     package var document: JSONDocument {
         var members: [(name: String, value: JSONDocument)] = []

@@ -5,8 +5,8 @@ import Navigation
 extension JourneyWork {
     /// Takes what somebody says of the end of a task. What the flow cannot take is kept, with the reason.
     ///
-    /// - Returns: what the caller is told. A failure is to be committed, too: a result that the task cannot have is kept
-    ///   until the lease ends, in case that no better one comes.
+    /// - Returns: what the caller is told. A failure is to be committed, too: a result that the task cannot have is
+    ///   kept until the lease ends, in case that no better one comes.
     /// - Throws: ``TaskError/over``, and what is no matter of the flow. Then nothing is kept.
     mutating func end(_ id: TaskID, by report: TaskReport) throws -> Result<TaskEnd, any Error> {
         guard let entry = kept[id.journey], entry.journey.task?.number == id.number else {

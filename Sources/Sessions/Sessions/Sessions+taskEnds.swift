@@ -83,7 +83,8 @@ extension Sessions {
         return try await endTask(task.id, by: .failure(reason, attempts: task.attempt))
     }
 
-    /// An operator wants the task to go on: a kept result is tried again, for any other task the next attempt may begin.
+    /// An operator wants the task to go on: a kept result is tried again, for any other task the next attempt may
+    /// begin.
     package func retryTask(_ id: TaskID, once: Once<TaskEnd?>? = nil) async throws -> TaskEnd {
         if let end = try await ofTask(id, { try await $0.retryTask(id, once: once) }) {
             await markHeld(id, end)

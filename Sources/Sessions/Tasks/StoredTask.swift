@@ -93,8 +93,8 @@ package struct StoredTask: Sendable, Equatable {
         }
     }
 
-    /// How long a better result may be waited for, in milliseconds: the longest lease that a worker can ask for. That of
-    /// a task that was sent has no end.
+    /// How long a better result may be waited for, in milliseconds: the longest lease that a worker can ask for. That
+    /// of a task that was sent has no end.
     package static let longestLease: Int64 = 86_400_000
 }
 

@@ -6,11 +6,11 @@ import Support
 import Synchronization
 import Testing
 
-/// Rounds on one database with tasks in flight: clients begin tasks, workers fetch them and post results, the program is
-/// killed, and started again.
+/// Rounds on one database with tasks in flight: clients begin tasks, workers fetch them and post results, the program
+/// is killed, and started again.
 ///
-/// Each journey writes down which tasks it has begun and which results it has taken, in the commits of its steps. After each
-/// kill this and the list of tasks must agree with each other and with what was acknowledged.
+/// Each journey writes down which tasks it has begun and which results it has taken, in the commits of its steps.
+/// After each kill this and the list of tasks must agree with each other and with what was acknowledged.
 struct TaskTorture {
     let folder: String
     let seed: UInt64
@@ -181,8 +181,8 @@ struct TaskTorture {
         }
     }
 
-    /// Fetches tasks and posts results until the server is gone: sometimes twice, sometimes late, sometimes a failure, and
-    /// sometimes none before the lease ends.
+    /// Fetches tasks and posts results until the server is gone: sometimes twice, sometimes late, sometimes a failure,
+    /// and sometimes none before the lease ends.
     private static func work(_ port: UInt16, _ seed: UInt64, _ moments: Moments, _ numbers: Numbers) -> Results {
         var generator = SeededGenerator(seed: seed)
         var results = Results()
