@@ -10,9 +10,9 @@ import Storage
 /// with one added if the document is sealed (``SessionSeal``).
 ///
 /// Numbers without a given length are LEB128. The checksum also covers key, revision, expires_at and user_id, but not
-/// `used_at`, which changes without the others.
+/// `used_at` and the two times, which change without the others.
 struct SessionRow {
-    static let columns = "key, revision, used_at, expires_at, user_id, state"
+    static let columns = "key, revision, used_at, expires_at, user_id, state, due_at, kept_until"
     private static let (plainFormat, sealedFormat): (UInt8, UInt8) = (1, 2)
 
     let id: SessionID
@@ -21,6 +21,8 @@ struct SessionRow {
     let usedAt: Int64
     let createdAt: Int64
     let expiresAt: Int64
+    /// In columns of their own, which ``SessionWriter`` writes only when they change.
+    private(set) var times = SessionTimes.none
     /// The store's epoch when the row was written (``StoreFacts``).
     let epoch: UInt64
     /// When read, without labels: see ``openLabels(with:)``.
@@ -132,6 +134,7 @@ struct SessionRow {
         self.init(
             key: row.int64(0), revision: row.int64(1), usedAt: row.int64(2), expiresAt: row.int64(3),
             userID: row.isNull(4) ? nil : row.text(4), state: row.bytes(5))
+        times = SessionTimes(row, at: 6)
     }
 
     /// Reads a row from the values of ``columns``; nil when it is damaged.
@@ -184,6 +187,21 @@ struct SessionRow {
         guard let opened = text.flatMap(SessionLabels.init(text:)) else { return false }
         details.labels = opened
         return true
+    }
+}
+
+extension SessionTimes {
+    /// Reads the columns `due_at` and `kept_until`.
+    init(_ row: SQLiteStatement, at column: Int32) {
+        self.init()
+        if !row.isNull(column) { dueAt = row.int64(column) }
+        if !row.isNull(column + 1) { keptUntil = row.int64(column + 1) }
+    }
+
+    /// Binds both to parameters.
+    func bind(to statement: SQLiteStatement, _ due: Int32, _ kept: Int32) throws(SQLiteError) {
+        try statement.bind(due, number: dueAt == .max ? nil : dueAt)
+        try statement.bind(kept, number: keptUntil == .min ? nil : keptUntil)
     }
 }
 

@@ -143,6 +143,7 @@ package actor Application {
             publicServer: publicServer, adminServer: adminServer,
             sweepers: [
                 Task { [sessions] in if await opening.value { await sessions.run() } },
+                Task { [sessions] in if await opening.value { await sessions.runDue() } },
                 Task { [sessions] in await sessions.runWatches() },
                 Task { [sessions] in if await opening.value { await sessions.runProcessDocuments() } },
             ],

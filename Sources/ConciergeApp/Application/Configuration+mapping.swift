@@ -17,6 +17,7 @@ extension SessionSettings {
         lifetime = configuration.sessionLifetime.milliseconds
         touchInterval = configuration.touchInterval.milliseconds
         expiredRetention = configuration.expiredRetention.milliseconds
+        caseLifetime = configuration.caseLifetime.milliseconds
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
         maxResidentBytes = configuration.maxResidentBytes

@@ -63,7 +63,13 @@ struct AdminSessionEndpoints: Sendable {
         guard let user = body["user_id"]?.string else { throw BodyMembers.refusal("user_id", "must be a string") }
         let claims = body["claims"] ?? .emptyObject
         guard claims.kind == .object else { throw BodyMembers.refusal("claims", "must be an object") }
-        let token = try await sessions.attachUser(user, claims: claims, to: session)
+        let token: SessionToken
+        do {
+            token = try await sessions.attachUser(user, claims: claims, to: session)
+        } catch SessionError.ended {
+            // One that has expired and stays for its work, too.
+            throw Problem(.sessionNotFound)
+        }
         let summary = try session.summary()
         return .json { json in
             json.name("session")

@@ -34,6 +34,9 @@ public final class FlowDefinition: Sendable {
     public let input: ShapeRule?
     /// How long the flow may run.
     public let timeout: FlowTimeout
+    /// For how many milliseconds a session stays for a journey of the flow that only waits for a time or for work; nil
+    /// for not beyond the session's own expiry. See ``FlowEngine/keptUntil(of:otherwise:)``.
+    public let lives: Int64?
     /// What this version does with journeys that run on older ones.
     public let inFlight: InFlightPolicy
     /// How journeys get from older versions to this one.
@@ -64,9 +67,9 @@ public final class FlowDefinition: Sendable {
             "id": .name, "version": .positive, "description": .text, "initial": .name, "input": .jsonSchema,
             "guards": .map(of: .ref("namedGuard")), "accepts": .map(of: .jsonSchema),
             "rules": .map(of: .list(of: .ref("rule"))), "on": .map(of: .ref("transitions")), "entry": .ref("actions"),
-            "exit": .ref("actions"), "timeout": .ref("flowTimeout"), "in_flight": .choice(InFlightPolicy.self),
-            "migrations": .list(of: .ref("migration")), "states": .map(of: .ref("state"), least: 1),
-            "backend": .list(of: .name), "owns": .list(of: .service),
+            "exit": .ref("actions"), "timeout": .ref("flowTimeout"), "lives": .duration,
+            "in_flight": .choice(InFlightPolicy.self), "migrations": .list(of: .ref("migration")),
+            "states": .map(of: .ref("state"), least: 1), "backend": .list(of: .name), "owns": .list(of: .service),
             "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
             "always": .ref("transitions"), "invalidates": .map(of: .list(of: .plainPath)),
         ], required: ["id", "version", "initial", "states"])
@@ -94,6 +97,7 @@ public final class FlowDefinition: Sendable {
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         timeout = node["timeout"].flatMap { FlowTimeout(reading: $0, by: &reader) } ?? .none
+        lives = reader.milliseconds(node["lives"])
         inFlight = reader.choice(node["in_flight"]) ?? .pin
         migrations = reader.elements(node["migrations"]).compactMap { Migration(reading: $0, by: &reader) }
         summary = reader.localText(node["description"])

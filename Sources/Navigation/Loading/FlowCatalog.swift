@@ -13,6 +13,8 @@ public final class FlowCatalog: Sendable {
 
     /// Whether any flow owns services.
     let ownsServices: Bool
+    /// Whether any flow has ``FlowDefinition/lives``.
+    package let hasLives: Bool
 
     /// The number of states of the largest flow, in which a way takes longest to find.
     public let mostStates: Int
@@ -32,6 +34,7 @@ public final class FlowCatalog: Sendable {
         self.versions = versions
         texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
         ownsServices = flows.contains { !$0.ownership.services.isEmpty }
+        hasLives = flows.contains { $0.lives != nil }
         mostStates = flows.map(\.states.count).max() ?? 0
         mostStatesToResume =
             flows.filter { flow in

@@ -25,7 +25,7 @@ final class TaskTable {
         select = try connection.prepare(
             "SELECT \(TaskRow.columns) FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
         selectReady = try connection.prepare(
-            "SELECT \(TaskRow.columns) FROM tasks WHERE name = ?1 AND ready_at <= ?2 AND ends_at > ?2 "
+            "SELECT \(TaskRow.columns) FROM tasks WHERE name = ?1 AND ready_at <= ?2 "
                 + "ORDER BY ready_at LIMIT ?3")
         selectNext = try connection.prepare("SELECT min(ready_at) FROM tasks WHERE name = ?1 AND ready_at > ?2")
     }
@@ -96,7 +96,7 @@ final class TaskTable {
         try write.bind(5, task.name)
         try write.bind(6, Int64(task.attempts))
         try write.bind(7, task.createdAt)
-        try write.bind(8, task.endsAt)
+        try write.bind(8, 0)
         try write.bind(9, Int64(task.attempt))
         try write.bind(10, task.due)
         try write.bind(11, task.isClaimed ? 1 : 0)
@@ -119,8 +119,8 @@ enum TaskRow {
             id: TaskID(
                 session: SessionID(key: row.int64(0), low: UInt64(bitPattern: row.int64(3))), journey: row.text(1),
                 number: UInt64(number)),
-            name: row.text(4), attempts: Int(attempts), createdAt: row.int64(6), endsAt: row.int64(7),
-            attempt: Int(attempt), due: row.int64(9), isClaimed: row.int64(10) == 1)
+            name: row.text(4), attempts: Int(attempts), createdAt: row.int64(6), attempt: Int(attempt),
+            due: row.int64(9), isClaimed: row.int64(10) == 1)
     }
 
     /// Reads the rows of a statement that selects ``columns``, and resets it.

@@ -26,6 +26,8 @@ final class SessionEnvironment: Sendable {
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
+    /// Sessions in memory that have expired and stay for their work.
+    let keptCount = Atomic<Int>(0)
     /// What the sessions in memory take (``Session/footprint``).
     let residentBytes = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.

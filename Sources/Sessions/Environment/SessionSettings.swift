@@ -17,6 +17,9 @@ package struct SessionSettings: Sendable {
     /// How long a store that outlives the process keeps an expired session. The session is refused at once, but a wrong
     /// clock may be corrected.
     package var expiredRetention: Int64 = 60 * 60 * 1_000
+    /// How long a session outlives its token, at most, for work that a journey waits for, counted from the journey's
+    /// last step. A flow with `lives` says so itself.
+    package var caseLifetime: Int64 = 30 * 24 * 60 * 60 * 1_000
     /// How long a replaced token works, for requests that are on their way.
     package var rotationGrace: Int64 = 30_000
     /// How many sessions may exist, in memory or not. It bounds the store.

@@ -289,6 +289,7 @@ extension JourneyWork {
     }
 
     mutating func keep() throws(SessionError) {
+        pending.times = environment.times(of: kept, after: pending.base.times, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
         pending.write(
             coordinator, try coordinator.bounded(kept.bytes(former: former), by: environment.settings.maxJourneysSize))

@@ -43,13 +43,11 @@ package struct ArchivedSession: Sendable {
         let flows = Self.flows(&line, services, environment)
         let problems = line.finish()
         guard problems.isEmpty, let id, let mode else { throw Refusal(problems: problems) }
-        stored = StoredSession(
-            record: SessionRecord(
-                id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision,
-                services: services,
-                details: SessionDetails(
-                    labels: labels, userID: userID, retiredTokens: retired, mode: mode, revisionFloor: floor)),
-            lastUsedAt: usedAt)
+        let record = SessionRecord(
+            id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision, services: services,
+            details: SessionDetails(
+                labels: labels, userID: userID, retiredTokens: retired, mode: mode, revisionFloor: floor))
+        stored = StoredSession(record: record.with(environment.times(of: record)), lastUsedAt: usedAt)
         self.flows = flows
     }
 

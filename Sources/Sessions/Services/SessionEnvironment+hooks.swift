@@ -85,7 +85,7 @@ extension SessionEnvironment {
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        return ExpiredSessions(count: count, looked: seen.looked, candidates: seen.candidates)
+        return ExpiredSessions(count: count, looked: seen.looked, candidates: seen.candidates, kept: seen.kept)
     }
 
     private func endOverdue(_ id: SessionID, _ query: ExpiryQuery) async throws(StoreError) -> Bool {

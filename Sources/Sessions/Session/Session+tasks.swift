@@ -47,16 +47,6 @@ extension Session {
             _ = try work.endTask(id.number, of: entry, outcome: outcome, output: output, isFailure: isFailure)
         }
     }
-
-    /// Does what time has done to the journey of a task.
-    ///
-    /// - Returns: when time does something next, if the journey still waits for the task; nil: never.
-    nonisolated(nonsending) func settleTask(_ id: TaskID) async throws -> (isAwaited: Bool, next: Int64?) {
-        try await drive(id.journey, begins: false) { work in
-            let journey = work.kept[id.journey]?.journey
-            return (journey?.task?.number == id.number, journey?.dueAt)
-        }
-    }
 }
 
 extension SessionEnvironment {
@@ -65,16 +55,12 @@ extension SessionEnvironment {
         guard let task = journey.task else { return nil }
         return StoredTask(
             id: TaskID(session: session, journey: journey.id, number: task.number), name: task.name,
-            attempts: journeys.engine.taskState(of: journey)?.retry.attempts ?? 1, createdAt: now,
-            endsAt: journey.dueAt ?? .max, due: now)
+            attempts: journeys.engine.taskState(of: journey)?.retry.attempts ?? 1, createdAt: now, due: now)
     }
 
     /// The tasks that the journeys of a record wait for. Attempts are counted from the first again.
     func tasks(of record: SessionRecord) -> [StoredTask] {
-        guard let coordinator = try? coordinator, let document = record.document(of: coordinator.index),
-            let kept = try? KeptJourneys(reading: document.bytes)
-        else { return [] }
         let now = clock.now()
-        return kept.journeys.compactMap { task(of: $0, in: record.id, now: now) }
+        return journeys(of: record)?.journeys.compactMap { task(of: $0, in: record.id, now: now) } ?? []
     }
 }

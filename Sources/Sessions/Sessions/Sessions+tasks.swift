@@ -119,7 +119,7 @@ extension Sessions {
 
     // MARK: - Time
 
-    /// Looks at tasks whose time is over, or whose last lease has ended.
+    /// Looks at tasks whose last lease has ended without a result.
     ///
     /// - Returns: how many are not overdue any more.
     @discardableResult
@@ -132,23 +132,15 @@ extension Sessions {
     }
 
     private func settle(_ task: StoredTask, now: Int64) async -> Bool {
-        // What cannot be done now must not keep others from being looked at.
-        let later = now + Self.secondLook
-        var update = TaskUpdate.move(due: max(task.due, later), endsAt: max(task.endsAt, later))
+        var update = TaskUpdate.remove
         do {
-            if let session = try await session(task.id.session) {
-                let (isAwaited, next) = try await session.settleTask(task.id)
-                if isAwaited, task.isExhausted, task.due <= now {
-                    try await giveUpTask(task, reason: Self.leaseEnded)
-                    return true
-                }
-                // A journey that is stuck stays overdue.
-                let end = next.map { $0 > now ? $0 : later } ?? .max
-                update = isAwaited ? .move(due: task.due, endsAt: end) : .remove
-            }
+            try await giveUpTask(task, reason: Self.leaseEnded)
+            return true
         } catch TaskError.over {
-            update = .remove
-        } catch {}
+        } catch {
+            // What cannot be done now must not keep others from being looked at.
+            update = .putOff(to: now + Self.secondLook)
+        }
         do {
             _ = try await self.update(task.id, update)
             return true
@@ -157,9 +149,8 @@ extension Sessions {
         }
     }
 
-    /// An expired session stays in a store for a while, and a journey whose flow is not loaded stays as it is. Reading
-    /// may fail for a while.
-    private static let secondLook: Int64 = 60_000
+    /// A journey whose flow is not loaded stays as it is, and reading may fail for a while.
+    static let secondLook: Int64 = 60_000
     private static let soon: Int64 = 1_000
     private static let leaseEnded = "The lease of the last attempt ended without a result."
 
@@ -186,8 +177,8 @@ extension Sessions {
         }
     }
 
-    /// Derives the tasks that a damaged store has lost from the journeys that wait for them. Attempts are counted from
-    /// the first again.
+    /// Derives the tasks and times that a store has lost by damage, or an older program has not written, from the
+    /// journeys. Attempts are counted from the first again.
     package func restoreTasks() async {
         guard let store = environment.store as? any FileStore, store.hasLostTasks else { return }
         do {
@@ -198,8 +189,9 @@ extension Sessions {
                 let lost = page.sessions.compactMap { session -> RestoredTasks? in
                     let record = session.record
                     let tasks = environment.tasks(of: record)
-                    if tasks.isEmpty { return nil }
-                    return RestoredTasks(session: record.id, revision: record.revision, tasks: tasks)
+                    let times = environment.times(of: record)
+                    if tasks.isEmpty, times == .none { return nil }
+                    return RestoredTasks(session: record.id, revision: record.revision, tasks: tasks, times: times)
                 }
                 let areRestored = try await store.restoreTasks(lost, areAll: next == nil && isComplete)
                 isComplete = isComplete && areRestored

@@ -21,6 +21,8 @@ extension Sessions {
         let user = try catalog.service(named: UserService.name)
         let document = UserService.document(userID: userID, claims: claims)
         let bytes = try user.bytes(of: document, limit: settings.maxDocumentSize)
+        // No token would open it.
+        guard session.isUsable(now: environment.clock.now()) else { throw SessionError.ended }
         await userTurns.take(userID)
         defer { userTurns.pass(userID) }
         if !settings.endsOldestOfUser { try await checkRoom(forUser: userID, session.id) }

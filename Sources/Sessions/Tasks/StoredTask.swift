@@ -10,8 +10,6 @@ package struct StoredTask: Sendable, Equatable {
     /// The most attempts.
     package let attempts: Int
     package let createdAt: Int64
-    /// When time does something to its journey: then the task may be over. It is not handed out from then on.
-    package private(set) var endsAt: Int64
     /// The number of attempts that have begun.
     package private(set) var attempt: Int
     /// From when it may be handed out, if an attempt is left: for one that was handed out, the end of the lease.
@@ -20,14 +18,12 @@ package struct StoredTask: Sendable, Equatable {
     package private(set) var isClaimed: Bool
 
     package init(
-        id: TaskID, name: String, attempts: Int, createdAt: Int64, endsAt: Int64, attempt: Int = 0, due: Int64,
-        isClaimed: Bool = false
+        id: TaskID, name: String, attempts: Int, createdAt: Int64, attempt: Int = 0, due: Int64, isClaimed: Bool = false
     ) {
         self.id = id
         self.name = name
         self.attempts = attempts
         self.createdAt = createdAt
-        self.endsAt = endsAt
         self.attempt = attempt
         self.due = due
         self.isClaimed = isClaimed
@@ -39,11 +35,11 @@ package struct StoredTask: Sendable, Equatable {
     /// From when it is to be handed out: what a store looks for by ``name``.
     package var readyAt: Int64 { isExhausted ? .max : due }
 
-    /// When it has to be looked at: its time is over, or its last attempt is.
-    package var overAt: Int64 { isExhausted ? min(endsAt, due) : endsAt }
+    /// When its last attempt is over, if that has no result by then. The end of the task's own time is its journey's.
+    package var overAt: Int64 { isExhausted ? due : .max }
 
     /// Whether it may be handed out.
-    package func isReady(at now: Int64) -> Bool { readyAt <= now && endsAt > now }
+    package func isReady(at now: Int64) -> Bool { readyAt <= now }
 
     /// Whether a worker with that attempt has the task; nil when the worker does not say.
     package func isOn(_ attempt: Int?) -> Bool { attempt == nil || attempt == self.attempt }
@@ -68,9 +64,7 @@ package struct StoredTask: Sendable, Equatable {
             self.attempt -= 1
             due = time
             isClaimed = false
-        case .move(let due, let endsAt):
-            self.due = due
-            self.endsAt = endsAt
+        case .putOff(let time): due = time
         case .remove: break
         }
     }
@@ -86,8 +80,8 @@ package enum TaskUpdate: Sendable {
     case fail(attempt: Int?, now: Int64, retry: TaskRetry, after: Int64?)
     /// The attempt did not begin, and does not count. The task is handed out again from that time on.
     case giveBack(attempt: Int, at: Int64)
-    /// Sets both times: the journey has other deadlines now, or cannot be asked at the moment.
-    case move(due: Int64, endsAt: Int64)
+    /// It is looked at again at that time: its journey cannot be asked at the moment.
+    case putOff(to: Int64)
     /// The journey does not wait for it.
     case remove
 }

@@ -11,6 +11,8 @@ struct PendingState: Sendable {
     private(set) var living: LivingServices<ServiceDocument>
     /// The changes so far, in order.
     private(set) var changes: [Change] = []
+    /// Those of the record. A change of journeys changes them (``JourneyWork/keep()``).
+    var times: SessionTimes
     /// Tasks that begin or end.
     var taskChanges: [TaskChange] = []
     /// The session's memory of its journeys before the unit of work.
@@ -143,7 +145,7 @@ struct PendingState: Sendable {
     func commit() -> SessionCommit {
         let replays = replay.map { base.replays.adding($0, now: now) }
         let record = SessionRecord(
-            after: base, token: token, services: documents, changedDetails: changedDetails,
+            after: base, token: token, services: documents, times: times, changedDetails: changedDetails,
             changedReplays: replays?.entries)
         var changed = expired
         for change in changes where change.kind != .created && !changed.contains(change.service) {
@@ -153,8 +155,8 @@ struct PendingState: Sendable {
         if let changedDetails { growth += changedDetails.writtenBytes - base.details.writtenBytes }
         return SessionCommit(
             record: record, replacedRevision: base.revision, changedServices: changed,
-            changesServicesOnly: changedDetails == nil && token == base.token, tasks: taskChanges,
-            replays: replays?.change, growth: growth)
+            changesServicesOnly: changedDetails == nil && token == base.token, changesTimes: times != base.times,
+            tasks: taskChanges, replays: replays?.change, growth: growth)
     }
 }
 
@@ -170,8 +172,8 @@ extension PendingState {
         for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
         let (living, expired) = base.living(with: unwritten, catalog, now: now)
         self.init(
-            base: base, catalog: catalog, now: now, token: base.token, living: living, memory: memory,
-            expired: expired, nextBirth: nextBirth)
+            base: base, catalog: catalog, now: now, token: base.token, living: living, times: base.times,
+            memory: memory, expired: expired, nextBirth: nextBirth)
     }
 
     /// Applies the changes to a state. Readers may have created instances in it since the copy was made.
