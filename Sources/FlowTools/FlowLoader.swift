@@ -11,8 +11,14 @@ public struct FlowLoader: Sendable {
     /// The services that the flows may use.
     public let services: ServiceDirectory
 
+    /// How long the sessions last in which the flows run.
+    public let span: SessionSpan
+
     /// - Parameter services: the services that the flows may use.
-    public init(services: ServiceDirectory) { self.services = services }
+    public init(services: ServiceDirectory, span: SessionSpan = SessionSpan()) {
+        self.services = services
+        self.span = span
+    }
 
     /// Reads and checks all files.
     ///
@@ -21,7 +27,7 @@ public struct FlowLoader: Sendable {
         var known: [String: [Int: String]] = [:]
         let contents = files.map { read($0, &known) }
         let catalog = FlowCatalog(contents.compactMap(\.flow))
-        let check = CatalogCheck(catalog: catalog, known: known, services: services)
+        let check = CatalogCheck(catalog: catalog, known: known, services: services, span: span)
         let problems = contents.flatMap { file in
             file.problems + (file.flow.map { check.problems(of: $0, in: file) } ?? [])
         }

@@ -7,12 +7,14 @@ struct CatalogCheck {
     /// The files of all flows by id and version, including flows that are too wrong for the catalog.
     let known: [String: [Int: String]]
     let services: ServiceDirectory
+    let span: SessionSpan
     /// For each flow, what its file may mean by a service.
     let uses: [FlowUses]
     let hops: AutomaticRuns
     let moves: AutomaticRuns
 
-    init(catalog: FlowCatalog, known: [String: [Int: String]], services: ServiceDirectory) {
+    init(catalog: FlowCatalog, known: [String: [Int: String]], services: ServiceDirectory, span: SessionSpan) {
+        self.span = span
         self.catalog = catalog
         self.known = known
         self.services = services
@@ -30,6 +32,7 @@ struct CatalogCheck {
         check.checkOwnership()
         check.checkChildren()
         check.checkMigrations()
+        check.checkTimes()
         check.checkTransitions(isWhole: !hasErrors)
         if isWhole {
             check.checkWays()

@@ -144,6 +144,9 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// The flow alone uses a service that its journeys share, because the flow does not own it.
     case sharedData = "shared_data"
 
+    /// The session has ended before that time comes.
+    case unreachableTime = "unreachable_time"
+
     // Versions
     /// A state of the older version has no counterpart in this one.
     case migrationGap = "migration_gap"
@@ -152,7 +155,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     public var severity: FlowProblem.Severity {
         switch self {
         case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition,
-            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData:
+            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData,
+            .unreachableTime:
             .warning
         default: .error
         }

@@ -489,6 +489,14 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .sharedData, "", severity: .warning, action(#"{"op": "add", "path": "/memo/x", "value": 1}"#),
             #"{"id": "g", "version": 1, "initial": "a", "states": {"a": {"title": "memo", "on": {"memo": {"target": "z"}}}, "z": {"type": "final"}}}"#
         ),
+        // A session outlives its token for a task, else for what the flow says alone.
+        .init(.unreachableTime, "/states/t/timeout", severity: .warning, task(#""timeout": "31d""#)),
+        .init(
+            .unreachableTime, "/states/a/timeout", severity: .warning,
+            screen(#"{"target": "a"}"#, #""timeout": {"after": "13h", "target": "a"}"#)),
+        .init(
+            .unreachableTime, "/states/a/timeout", severity: .warning,
+            flow(#""a": {"timeout": {"after": "61d", "target": "a"}}"#, #""lives": "60d""#)),
         .init(
             .unknownService, "/owns/0", guess: "quote",
             flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""owns": ["qoute"]"#)),
