@@ -42,8 +42,11 @@ export class Pane extends EventTarget {
   /** Finds this pane's session, or begins one, and the journey that runs in it. */
   async open() {
     // A page of your own would rather use `mode: "cookie"`, out of reach of scripts: a browser has one cookie for all of
-    // its pages, and this page has two visitors. All tabs have the same `localStorage`, so they show the same session.
-    const session = await Session.open({ storage: localStorage, key: `concierge-demo-${this.id}`, schemas: true });
+    // its pages, and this page has two visitors; with `?mode=cookie` it has one. All tabs have the same `localStorage`, so
+    // they show the same session.
+    const isCookie = new URLSearchParams(location.search).get("mode") === "cookie";
+    const [mode, key] = isCookie ? ["cookie", "concierge-demo"] : ["bearer", `concierge-demo-${this.id}`];
+    const session = await Session.open({ mode, storage: localStorage, key, schemas: true });
     this.session = session;
     this.inspector.watch(session);
     session.addEventListener("offline", () => this.#tell("The server cannot be reached. What you see may be old.", "offline"));

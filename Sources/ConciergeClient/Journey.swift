@@ -111,7 +111,9 @@ public struct Journey: Sendable, Identifiable {
     /// - Throws: a `Problem` with status 412 when that has changed meanwhile; `state` is the new one then.
     @discardableResult
     public func send(_ event: String, _ data: JSONValue? = nil) async throws -> State {
-        let body = JSONValue.object(given: ["event": .string(event), "data": data])
+        let body = JSONValue.object(given: [
+            "event": .string(event), "data": data, "challenge": .string(live.session.challenge),
+        ])
         do {
             return try await live.call("POST", "/events", body: body, ifMatch: live.etag)
         } catch let problem as Problem where problem.status == 412 {

@@ -23,6 +23,8 @@ struct RedisFields: Sendable {
     private enum Flag {
         static let cookie: UInt8 = 1
         static let floor: UInt8 = 2
+        /// At the end of the head, which a server of an earlier version does not read.
+        static let exchange: UInt8 = 4
     }
 
     // MARK: Writing
@@ -34,12 +36,15 @@ struct RedisFields: Sendable {
         record.token.withBytes { head.add(raw: $0) }
         head.add(difference: record.createdAt)
         head.add(difference: record.expiresAt &- record.createdAt)
-        head.add((details.mode == .cookie ? Flag.cookie : 0) | (details.revisionFloor > 0 ? Flag.floor : 0))
+        head.add(
+            (details.mode == .cookie ? Flag.cookie : 0) | (details.revisionFloor > 0 ? Flag.floor : 0)
+                | (details.exchange == nil ? 0 : Flag.exchange))
         if details.revisionFloor > 0 { head.add(details.revisionFloor) }
         var labels = details.labels.isEmpty ? [] : details.labels.text
         if let keys, !labels.isEmpty { labels = SessionSeal(keys, of: id).seal(labels, named: "") }
         head.add(labels)
         head.add(details.retiredTokens, from: record.createdAt)
+        if let exchange = details.exchange { head.add(exchange, from: record.createdAt) }
         return sealed(head, record.userID ?? "")
     }
 
@@ -206,6 +211,7 @@ struct RedisFields: Sendable {
             let labels = text.isEmpty ? SessionLabels.none : opened.flatMap(SessionLabels.init(text:))
             details.labels = labels ?? .none
             details.retiredTokens = try head.retiredTokens(from: createdAt)
+            if flags & Flag.exchange != 0 { details.exchange = try head.exchange(from: createdAt) }
             return Head(
                 token: token, createdAt: createdAt, expiresAt: expiresAt, details: details, hasLabels: labels != nil)
         }

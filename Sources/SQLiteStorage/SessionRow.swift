@@ -4,7 +4,7 @@ import Storage
 /// A row of the table `sessions`. SQL statements use the columns; the rest is in `state`:
 ///
 ///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
-///     [revision floor] [labels, JSON] [earlier tokens] [bytes of replays] · services · CRC-32 (4 bytes)
+///     [revision floor] [labels, JSON] [earlier tokens] [exchange of a token] [bytes of replays] · services · CRC-32 (4 bytes)
 ///
 /// Format 1 is of a store without keys. In format 2 the labels are sealed, and the place of each document is doubled,
 /// with one added if the document is sealed (``SessionSeal``).
@@ -70,6 +70,7 @@ struct SessionRow {
         static let labels: UInt8 = 4
         static let retired: UInt8 = 8
         static let replays: UInt8 = 16
+        static let exchange: UInt8 = 32
     }
 
     var state: [UInt8] {
@@ -88,10 +89,12 @@ struct SessionRow {
         if !labels.isEmpty { flags |= Flag.labels }
         if !details.retiredTokens.isEmpty { flags |= Flag.retired }
         if replayBytes > 0 { flags |= Flag.replays }
+        if details.exchange != nil { flags |= Flag.exchange }
         state.add(flags)
         if details.revisionFloor > 0 { state.add(details.revisionFloor) }
         if !labels.isEmpty { state.add(labels) }
         if !details.retiredTokens.isEmpty { state.add(details.retiredTokens, from: createdAt) }
+        if let exchange = details.exchange { state.add(exchange, from: createdAt) }
         if replayBytes > 0 { state.add(UInt64(replayBytes)) }
         state.add(UInt64(services.count))
         for service in services { service.write(to: &state, from: createdAt, isMarked: isSealed) }
@@ -163,6 +166,7 @@ struct SessionRow {
             if flags & Flag.floor != 0 { details.revisionFloor = try state.number() }
             labels = flags & Flag.labels != 0 ? try state.bytes() : []
             if flags & Flag.retired != 0 { details.retiredTokens = try state.retiredTokens(from: createdAt) }
+            if flags & Flag.exchange != 0 { details.exchange = try state.exchange(from: createdAt) }
             self.details = details
             replayBytes = flags & Flag.replays != 0 ? try state.count() : 0
             services = []

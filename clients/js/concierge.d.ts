@@ -22,7 +22,7 @@ export interface SessionOptions {
   url?: string;
   /** `bearer` (default): this module keeps the token. `cookie`: the browser does, out of reach of scripts. */
   mode?: "bearer" | "cookie";
-  /** Where the token outlives the page: `sessionStorage`, `localStorage`, or anything like them. */
+  /** Where the token outlives the page, and what proves a sign-in: `sessionStorage`, `localStorage`, or anything like them. */
   storage?: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
   /** The token's name in `storage`. Default: `concierge`. */
   key?: string;
@@ -95,7 +95,7 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
   readonly info: SessionInfo;
   readonly isOnline: boolean;
   readonly isExpired: boolean;
-  /** Tabs with the same `storage` share it. Null in cookie mode. Set it when your back end hands over a new one, as it does at sign-in. */
+  /** Tabs with the same `storage` share it. Null in cookie mode. A sign-in from a flow replaces it; set it when your back end hands over a new one. */
   token: string | null;
 
   /** Reads `info` again. In cookie mode: after the browser was given a new cookie, goes on with that. */

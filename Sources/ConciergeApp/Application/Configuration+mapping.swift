@@ -18,6 +18,7 @@ extension SessionSettings {
         touchInterval = configuration.touchInterval.milliseconds
         expiredRetention = configuration.expiredRetention.milliseconds
         rotationGrace = configuration.rotationGrace.milliseconds
+        cookiesAreProof = SessionCookie(configuration.cookie).isProof
         maxSessions = configuration.maxSessions
         maxResidentBytes = configuration.maxResidentBytes
         maxSessionsOfUser = configuration.maxUserSessions

@@ -73,12 +73,18 @@ struct TaskEndpoints: Sendable {
     }
 
     private func finish(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try BodyMembers(request, known: ["outcome", "output"])
+        let body = try BodyMembers(request, known: ["outcome", "output", "sign_in"])
         guard let outcome = try body.text("outcome") else { throw BodyMembers.missing("outcome") }
-        let response = UnitResponse(to: request) { .done }
+        let user = try UserClaims.ofResult(body["sign_in"])
+        let response = UnitResponse(to: request) { (signedIn: SignedIn?) in
+            guard let signedIn, let token = signedIn.token else { return .done }
+            request.carries(token)
+            return .signedIn(signedIn.session, token)
+        }
         return try response.of(
             await sessions.endTask(
-                id(of: request), outcome: outcome, output: body["output"] ?? .null, once: response.once))
+                id(of: request), outcome: outcome, output: body["output"] ?? .null, signingIn: user,
+                once: response.once))
     }
 
     private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -173,9 +179,15 @@ extension TaskEndpoints {
             problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/result", id: "finishTask",
-            summary: "The result of a task: its journey moves on", parameters: [.idempotencyKey],
-            body: .json("TaskResult"), responses: [.done("The journey has moved on.", headers: [.idempotencyReplayed])],
-            problems: ending),
+            summary: "The result of a task: its journey moves on, and with `sign_in` a user is attached to the session",
+            parameters: [.idempotencyKey], body: .json("TaskResult"),
+            responses: [
+                .done("The journey has moved on.", headers: [.idempotencyReplayed]),
+                .json(
+                    "A user was attached, and no challenge says who fetches the new token: the session, and the token.",
+                    "SignedIn", headers: [.idempotencyReplayed]),
+            ],
+            problems: ending + [.invalidInput, .tooManySessionsOfUser]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/failure", id: "failTask",
             summary: "An attempt has failed: the task is handed out again, or its journey moves on by `done.failed`",

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// | response | means |
 /// |---|---|
-/// | 200 with `{"outcome", "output"}` | the result |
+/// | 200 with `{"outcome", "output"}` | the result; with `sign_in`, a user is attached to the session |
 /// | 202 | the result will be posted: the task waits for it |
 /// | 4xx | the task has failed, whatever attempts are left |
 /// | anything else, or none in time | the attempt has failed |
@@ -124,7 +124,9 @@ final class TaskSender: Sendable {
                 return await fail(
                     claimed, "The back end gave no result.", "200 without a JSON object that has an outcome")
             }
-            try await sessions.endTask(id, outcome: outcome, output: document[member: "output"] ?? .null)
+            try await sessions.endTask(
+                id, outcome: outcome, output: document[member: "output"] ?? .null,
+                signingIn: try UserClaims.ofResult(document[member: "sign_in"]), canHandOver: false)
         case 202: _ = try await sessions.extendTask(id, attempt: claimed.task.attempt, lease: nil)
         case 400..<500:
             let reason = "The back end responded with status \(response.status)."

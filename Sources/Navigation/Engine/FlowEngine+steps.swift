@@ -35,13 +35,15 @@ extension FlowEngine {
     ///
     /// - Parameters:
     ///   - isFromBackend: whether the events that `backend` names are accepted, too.
+    ///   - challenge: what a task that the step begins keeps.
     ///   - memory: the verdicts of guards on the same documents: see ``Step/memory``.
     ///   - shift: is added to the times in the view; milliseconds.
     /// - Returns: the step, without what it took; no view when the step changes services, because the caller applies
     ///   these first.
     package func sendAndShow(
         _ event: String, data: JSONDocument?, to journey: consuming Journey, isFromBackend: Bool = false,
-        services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64
+        challenge: String? = nil, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory,
+        timesMovedBy shift: Int64
     ) throws(JourneyRefusal) -> (step: Step, text: ViewText?) {
         let renewal = renewal(of: journey)
         var run = StepRun(
@@ -50,6 +52,7 @@ extension FlowEngine {
         run.isTraced = catalog.recorder != nil
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
+        if let challenge { run.journey.keepChallenge(challenge) }
         guard !run.services.isChanged else { return (run.step(), nil) }
         run.event = .unknown
         run.purpose = .event(.client)

@@ -13,6 +13,7 @@ import JSONDocument
 /// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
 ///   presentation, mark and params
 /// - `task`: the number, name and input of the task that it waits for
+/// - `challenge`: that of the event that led to the task
 /// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
 ///   journey to making and to writing it, and the document
 /// - `user`: 1 when a user was signed in at the last step
@@ -72,6 +73,7 @@ extension Journey {
         writer.string(task.name)
         writer.document(task.input)
         writer.endArray()
+        if let challenge = task.challenge { writer.add(#","challenge":"#, challenge) }
     }
 
     private func writeOwned(to writer: inout JSONWriter) {
@@ -133,9 +135,8 @@ extension Journey {
     public init?(_ document: JSONDocument) {
         // In the order of writing, in which the reader wants them.
         let names = [
-            "id", "step", "at", "end", "due", "who", "on", "task", "own", "status", "flow", "version", "outcome",
-            "output",
-            "user",
+            "id", "step", "at", "end", "due", "who", "on", "task", "challenge", "own", "status", "flow", "version",
+            "outcome", "output", "user",
         ]
         var ordered = JSONWriter(reservingCapacity: 256)
         ordered.beginObject()
@@ -225,8 +226,10 @@ extension PendingTask {
         try json.beginArray()
         let number = try json.int()
         guard number > 0 else { throw .notAJourney }
-        self.init(number: UInt64(number), name: try json.string(), input: try json.document())
+        let (name, input) = (try json.string(), try json.document())
         try json.endArray()
+        let challenge = json.isName("challenge") ? try json.string() : nil
+        self.init(number: UInt64(number), name: name, input: input, challenge: challenge)
     }
 }
 

@@ -89,18 +89,37 @@ public final class PendingTask: Sendable {
     public let name: String
     /// What the work is done with.
     public let input: JSONDocument
+    /// What the sender of the event that led to the task has sent with it, so that a sign-in can ask for the proof.
+    package let challenge: String?
 
-    init(number: UInt64, name: String, input: JSONDocument) {
+    init(number: UInt64, name: String, input: JSONDocument, challenge: String? = nil) {
         self.number = number
         self.name = name
         self.input = input
+        self.challenge = challenge
     }
 
-    func numbered(_ number: UInt64) -> PendingTask { PendingTask(number: number, name: name, input: input) }
+    func numbered(_ number: UInt64) -> PendingTask {
+        PendingTask(number: number, name: name, input: input, challenge: challenge)
+    }
+
+    fileprivate func challenged(_ challenge: String) -> PendingTask {
+        PendingTask(number: number, name: name, input: input, challenge: challenge)
+    }
+}
+
+extension Journey {
+    /// The task that the last step began, if it began one, keeps the challenge that the step came with: that of the
+    /// event, or of the task before. A screen in between is a person's turn, whose event brings a challenge of its own.
+    package mutating func keepChallenge(_ challenge: String?) {
+        guard let challenge, let begun = task, begun.number == step else { return }
+        task = begun.challenged(challenge)
+    }
 }
 
 extension PendingTask: Equatable {
     public static func == (one: PendingTask, other: PendingTask) -> Bool {
         one.number == other.number && one.name == other.name && one.input == other.input
+            && one.challenge == other.challenge
     }
 }

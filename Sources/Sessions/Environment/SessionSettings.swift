@@ -19,6 +19,9 @@ package struct SessionSettings: Sendable {
     package var expiredRetention: Int64 = 60 * 60 * 1_000
     /// How long a replaced token works, for requests that are on their way.
     package var rotationGrace: Int64 = 30_000
+    /// Whether a session's cookie proves that the browser has it from this server: no page, and no other host, can set
+    /// one with the prefix `__Host-` (RFC 6265 bis, section 4.1.3.2).
+    package var cookiesAreProof = true
     /// How many sessions may exist, in memory or not. It bounds the store.
     package var maxSessions = 1_000_000
     /// How many bytes the sessions in memory take when the store keeps them anyway (``Session/footprint``).

@@ -160,17 +160,18 @@ extension JourneyWork {
     /// - Parameters:
     ///   - condition: holds already; see ``journey(_:if:)``.
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - challenge: what a task that the event leads to keeps.
     mutating func send(
         _ event: String, data: JSONDocument?, to entry: KeptJourney, if condition: WriteCondition = .none,
-        isFromBackend: Bool = false
+        isFromBackend: Bool = false, challenge: String? = nil
     ) throws -> KeptJourney {
         guard condition.saysWhatWasSeen || !engine.isFirstWrite(entry.journey) else {
             throw JourneyError.preconditionRequired
         }
         hasActed = true
         let (step, text) = try engine.sendAndShow(
-            event, data: data, to: entry.journey, isFromBackend: isFromBackend, services: documents, now: pending.now,
-            knowing: guards, timesMovedBy: clockShift)
+            event, data: data, to: entry.journey, isFromBackend: isFromBackend, challenge: challenge,
+            services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
         return try take(step, shownAs: text)
     }
 
@@ -181,11 +182,13 @@ extension JourneyWork {
         _ number: UInt64, of entry: KeptJourney, outcome: String, output: JSONDocument, isFailure: Bool
     ) throws -> KeptJourney {
         hasActed = true
-        let step =
+        let challenge = entry.journey.task?.challenge
+        var step =
             isFailure
             ? try engine.failTask(number, of: entry.journey, output: output, services: documents, now: pending.now)
             : try engine.endTask(
                 number, of: entry.journey, outcome: outcome, output: output, services: documents, now: pending.now)
+        step.journey.keepChallenge(challenge)
         return try take(step)
     }
 

@@ -118,13 +118,15 @@ extension Session {
     ///
     /// - Parameters:
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - challenge: what a sign-in by a task that the event leads to asks proof of (``CodeChallenge``).
     ///   - withSchemas: whether the schemas of the events that can come next are wanted, too.
     ///   - token: see ``transact(_:then:)``.
     ///   - done: see ``transact(_:then:)``.
     package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false, withSchemas: Bool = false, presenting token: TokenDigest? = nil,
-        once: Once<JourneyForm>? = nil, then done: @escaping Completion<JourneyForm>
+        isFromBackend: Bool = false, challenge: String? = nil, withSchemas: Bool = false,
+        presenting token: TokenDigest? = nil, once: Once<JourneyForm>? = nil,
+        then done: @escaping Completion<JourneyForm>
     ) {
         let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
         transact(isLong: isLong, presenting: token, once: once?.ofSuccess()) { [self] pending in
@@ -132,7 +134,8 @@ extension Session {
                 // In two statements: what is called on the value first would not see what the second does to it.
                 let standing = try work.journey(id, if: condition)
                 let moved = try work.send(
-                    event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
+                    event, data: data, to: standing, if: condition, isFromBackend: isFromBackend,
+                    challenge: challenge)
                 return try work.form(of: moved, withSchemas: withSchemas)
             }
         } then: {

@@ -37,14 +37,19 @@ extension Session {
 
     /// Ends a task: a step of its journey.
     ///
-    /// - Parameter isFailure: whether its last attempt has failed. Then a flow that refuses the step has its journey
-    ///   expire.
+    /// - Parameters:
+    ///   - isFailure: whether its last attempt has failed. Then a flow that refuses the step has its journey expire.
+    ///   - signIn: the user to attach before the step, in the same commit: there is no sign-in without the step.
+    @discardableResult
     nonisolated(nonsending) func endTask(
-        _ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false, once: Once<Void>? = nil
-    ) async throws {
-        try await drive(id.journey, begins: false, once: once) { work in
+        _ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false,
+        signingIn signIn: TaskSignIn? = nil, once: Once<SignedIn?>? = nil
+    ) async throws -> SignedIn? {
+        try await drive(id.journey, begins: false, once: once) { [self] work in
+            try signIn.map { try attach($0, endingTask: id, in: &work) }
             guard let entry = work.kept[id.journey] else { throw TaskError.over }
             _ = try work.endTask(id.number, of: entry, outcome: outcome, output: output, isFailure: isFailure)
+            return signIn.map { signedIn($0, after: work.pending) }
         }
     }
 

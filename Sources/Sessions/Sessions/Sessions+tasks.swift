@@ -53,12 +53,25 @@ extension Sessions {
 
     /// Takes the result of a task: a step of its journey like any other.
     ///
+    /// - Parameters:
+    ///   - user: signs in with the same commit.
+    ///   - canHandOver: whether the caller can hand over the new token of a session that a user has signed in to.
+    /// - Returns: what became of the sign-in, if there was to be one.
     /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it,
-    ///   ``SessionError``.
+    ///   ``SessionError``, of ``attachUser(_:claims:to:)`` with pointers that begin with `/sign_in`.
+    @discardableResult
     package func endTask(
-        _ id: TaskID, outcome: String, output: JSONDocument = .null, once: Once<Void>? = nil
-    ) async throws {
-        try await ofTask(id) { try await $0.endTask(id, outcome: outcome, output: output, once: once) }
+        _ id: TaskID, outcome: String, output: JSONDocument = .null, signingIn user: UserClaims? = nil,
+        canHandOver: Bool = true, once: Once<SignedIn?>? = nil
+    ) async throws -> SignedIn? {
+        try await ofTask(id) { session in
+            guard let user else { return try await session.endTask(id, outcome: outcome, output: output, once: once) }
+            return try await signIn(user.userID, claims: user.claims, at: "/sign_in", to: session) { signIn in
+                try await session.endTask(
+                    id, outcome: outcome, output: output,
+                    signingIn: TaskSignIn(signIn: signIn, canHandOver: canHandOver), once: once)
+            }
+        }
     }
 
     /// The attempt has failed: the task is tried again, or it ends.
@@ -80,7 +93,7 @@ extension Sessions {
     /// Ends a task at once, whatever attempts are left.
     package func giveUpTask(_ task: StoredTask, reason: String) async throws {
         let output: JSONDocument = ["reason": JSONDocument(reason), "attempts": JSONDocument(task.attempt)]
-        try await ofTask(task.id) {
+        _ = try await ofTask(task.id) {
             try await $0.endTask(task.id, outcome: TaskState.failed, output: output, isFailure: true)
         }
     }

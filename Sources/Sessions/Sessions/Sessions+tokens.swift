@@ -106,6 +106,8 @@ extension Sessions {
                 RetiredToken(
                     digest: pending.token, givenAt: givenAt, retiredAt: pending.now, grace: settings.rotationGrace))
             pending.details.forgetOneToken()
+            let exchange = pending.details.exchange
+            if let exchange, exchange.endsAt <= pending.now { pending.details.exchange = nil }
             pending.token = digest
             return token
         }

@@ -134,14 +134,14 @@ final class JourneyEndpoints: Sendable {
     }
 
     @Sendable func send(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
-        let (event, data, step) = try event(of: request)
+        let (event, data, step, challenge) = try event(of: request)
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
         let response = UnitResponse(to: request) { [self] (form: JourneyForm) in moved(request, form) }
         return .deferred { [self] responder in
             found.session.send(
                 event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
-                withSchemas: includesSchemas, presenting: found.unconfirmed, once: response.once,
+                challenge: challenge, withSchemas: includesSchemas, presenting: found.unconfirmed, once: response.once,
                 then: responder.completion { [self] form in
                     do {
                         return try response.of(form.get())
@@ -190,10 +190,20 @@ final class JourneyEndpoints: Sendable {
         return condition
     }
 
-    private func event(of request: HTTPRequest) throws -> (name: String, data: JSONDocument?, step: Int?) {
-        let body = try BodyMembers(request, known: ["event", "data", "step"])
+    private func event(
+        of request: HTTPRequest
+    ) throws -> (name: String, data: JSONDocument?, step: Int?, challenge: String?) {
+        let body = try BodyMembers(request, known: ["event", "data", "step", "challenge"])
         guard let event = try body.text("event") else { throw BodyMembers.missing("event") }
-        return (event, body["data"], try body.number("step"))
+        return (event, body["data"], try body.number("step"), try Self.challenge(body["challenge"]))
+    }
+
+    private static func challenge(_ value: JSONDocument?) throws(Problem) -> String? {
+        guard let value else { return nil }
+        guard let text = value.string, CodeChallenge(text) != nil else {
+            throw BodyMembers.refusal("challenge", "must be BASE64URL(SHA-256(verifier)): 43 digits, no padding")
+        }
+        return text
     }
 
     private static func includesSchemas(_ request: HTTPRequest) throws -> Bool {
