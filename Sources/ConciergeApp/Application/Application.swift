@@ -252,12 +252,13 @@ package actor Application {
         let services = ServiceEndpoints(catalog: sessions.catalog, caller: .client, session: caller.inPath)
         let journeyServices = services.ofJourney
         var routes = RouterBuilder()
+        // Before the next: the query of a page is for the page.
+        if configuration.demo { DemoEndpoints().add(to: &routes) }
         routes.use(QueryMiddleware(.public))
         let program = ProgramEndpoints(readiness: readiness)
         program.addHealth(to: &routes)
         program.add(to: &routes)
         describe(.public).add(to: &routes)
-        if configuration.demo { DemoEndpoints().add(to: &routes) }
         if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
         routes.group(
             IdempotencyMiddleware(
