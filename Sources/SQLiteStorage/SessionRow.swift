@@ -4,7 +4,8 @@ import Storage
 /// A row of the table `sessions`. SQL statements use the columns; the rest is in `state`:
 ///
 ///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
-///     [revision floor] [labels, JSON] [earlier tokens] [exchange of a token] [bytes of replays] · services · CRC-32 (4 bytes)
+///     [revision floor] [labels, JSON] [earlier tokens] [exchange of a token] [bytes of replays] · services
+///     CRC-32 (4 bytes)
 ///
 /// Format 1 is of a store without keys. In format 2 the labels are sealed, and the place of each document is doubled,
 /// with one added if the document is sealed (``SessionSeal``).

@@ -98,6 +98,11 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
   /** Tabs with the same `storage` share it. Null in cookie mode. A sign-in from a flow replaces it; set it when your back end hands over a new one. */
   token: string | null;
 
+  /**
+   * What an event carries so that a sign-in that it leads to is this client's. `send` adds it; only requests of your own to
+   * `…/events` need it. Undefined on insecure pages.
+   */
+  challenge(): Promise<string | undefined>;
   /** Reads `info` again. In cookie mode: after the browser was given a new cookie, goes on with that. */
   refresh(): Promise<this>;
   /** Ends the session, and removes all of its services and journeys. */

@@ -1,4 +1,5 @@
-/// What most sessions do not have: labels, a user, earlier tokens and what became of them, cookie mode, a revision floor.
+/// What most sessions do not have: labels, a user, earlier tokens and what became of them, cookie mode, a revision
+/// floor.
 package struct SessionDetails: Sendable {
     package var labels: SessionLabels
     package var userID: String?

@@ -11,8 +11,8 @@ struct TaskSignIn: Sendable {
 extension Session {
     /// Attaches the user, on the state before the task's step.
     ///
-    /// The client that sent the event which led to the task fetches the new token. Without a challenge only the back end
-    /// can hand it over, except to a browser that keeps its token in a cookie.
+    /// The client that sent the event which led to the task fetches the new token. Without a challenge only the back
+    /// end can hand it over, except to a browser that keeps its token in a cookie.
     ///
     /// - Throws: ``TaskError/over``, ``SessionError/inputInvalid(_:)`` when nobody could get the new token.
     func attach(_ taskSignIn: TaskSignIn, endingTask id: TaskID, in work: inout JourneyWork) throws {
