@@ -140,7 +140,8 @@ export class Session extends EventTarget {
       return this.request(method, path, { body, headers: fields, signal, isWatching, isAgain }, count + 1);
     }
     if (this.isOnline !== status > 0) this.#tell((this.isOnline = status > 0) ? "online" : "offline");
-    if (status && path !== `${CURRENT}/tokens`) this.#tell("exchange", { method, path, body, answer, duration: performance.now() - began });
+    const isTold = status && path !== `${CURRENT}/tokens`; // A token is nothing to look at.
+    if (isTold) this.#tell("exchange", { method, path, body, answer, duration: performance.now() - began });
     if (status === 401 && !isWatching) {
       const canRepeat = !isAgain && (await this.#exchange(token));
       if (canRepeat) return this.request(method, path, { body, headers: fields, signal, isAgain: true });
