@@ -11,8 +11,16 @@ public struct FlowLoader: Sendable {
     /// The services that the flows may use.
     public let services: ServiceDirectory
 
+    /// Finds a time zone by its name.
+    private let zone: @Sendable (String) -> CalendarZone?
+
     /// - Parameter services: the services that the flows may use.
-    public init(services: ServiceDirectory) { self.services = services }
+    public init(services: ServiceDirectory) { self.init(services: services, zone: CalendarZone.installed(named:)) }
+
+    package init(services: ServiceDirectory, zone: @escaping @Sendable (String) -> CalendarZone?) {
+        self.services = services
+        self.zone = zone
+    }
 
     /// Reads and checks all files.
     ///
@@ -30,7 +38,7 @@ public struct FlowLoader: Sendable {
 
     /// - Parameter known: the files of all flows by id and version.
     private func read(_ file: FlowFile, _ known: inout [String: [Int: String]]) -> ReadFlow {
-        var reader = FlowReader(file: file.name, source: file.bytes, services: services)
+        var reader = FlowReader(file: file.name, source: file.bytes, services: services, zone: zone)
         var read: FlowDefinition?
         do {
             let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))

@@ -27,10 +27,10 @@ extension Problem {
     /// - Parameters:
     ///   - path: the journey's, if it exists and can be started over.
     ///   - bringsInput: whether the input was a part of the request; otherwise the flow passed it to a child flow.
-    ///   - neededInput: the schema of the input that starting the journey over needs; `nil` when it needs none.
+    ///   - restart: how to start the journey over; nil when that is not known.
     package init(
         _ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true,
-        neededInput: JSONDocument? = nil
+        restart: JourneyRestart? = nil
     ) {
         switch refusal {
         case .eventNotAccepted(let event, let accepted):
@@ -64,12 +64,12 @@ extension Problem {
         case .finished(let outcome):
             let end = outcome.map { "The journey is finished, with the outcome \($0.quoted)." }
             self.init(
-                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence(neededInput),
-                members: Self.startAgain(path, neededInput))
+                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence(restart),
+                members: Self.startAgain(path, restart))
         case .expired:
             self.init(
-                .journeyExpired, "The journey has expired." + Self.startAgainSentence(neededInput),
-                members: Self.startAgain(path, neededInput))
+                .journeyExpired, "The journey has expired." + Self.startAgainSentence(restart),
+                members: Self.startAgain(path, restart))
         case .due: self.init(.contention, fields: [.retryAfter: "1"])
         case .endless: self.init(.endlessFlow)
         case .unreachable(let screen, let places):
@@ -91,7 +91,7 @@ extension Problem {
             self.init(
                 .journeyOrphaned,
                 "The journey is on version \(version) of \(flow.quoted), which is no longer loaded."
-                    + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
+                    + Self.startAgainSentence(restart), members: Self.startAgain(path, restart))
         }
     }
 
@@ -108,21 +108,27 @@ extension Problem {
         return json.bytes
     }
 
-    private static func startAgainSentence(_ neededInput: JSONDocument?) -> String {
+    private static func startAgainSentence(_ restart: JourneyRestart?) -> String {
         " start_again says how to begin anew."
-            + (neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
+            + (restart?.neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
     }
 
-    /// The request that starts the journey over, as data, and the schema of the input that its body needs.
+    /// The request that starts the journey over, as data: with the flow, and the input again. Where the flow does not take
+    /// that, the schema of the input that the body needs.
     private static func startAgain(
-        _ path: String?, _ neededInput: JSONDocument?
+        _ path: String?, _ restart: JourneyRestart?
     ) -> [(name: String, value: JSONDocument)] {
         guard let path else { return [] }
+        var body: [(name: String, value: JSONDocument)] = []
+        if let restart { body.append((name: "flow", value: JSONDocument(restart.flow))) }
+        if let restart, restart.neededInput == nil, restart.input != .emptyObject {
+            body.append((name: "input", value: restart.input))
+        }
         var request: [(name: String, value: JSONDocument)] = [
             (name: "method", value: "PUT"), (name: "href", value: JSONDocument(path)),
-            (name: "body", value: .emptyObject),
+            (name: "body", value: JSONDocument(members: body)),
         ]
-        if let neededInput { request.append((name: "input", value: neededInput)) }
+        if let neededInput = restart?.neededInput { request.append((name: "input", value: neededInput)) }
         return [(name: "start_again", value: JSONDocument(members: request))]
     }
 

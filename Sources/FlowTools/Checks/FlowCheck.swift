@@ -34,6 +34,7 @@ struct CatalogCheck {
         if isWhole {
             check.checkWays()
             check.checkStandingRules()
+            check.checkResumes()
             check.checkWaysBack()
         }
         return check.problems

@@ -66,6 +66,8 @@ struct GraphText {
                 "\(function.rawValue.dropFirst())(\(arguments.map(value).joined(separator: ", ")))"
             }
         case .time(let from, let plus): value(from) + (plus.map { " plus \(value($0))" } ?? "")
+        case .day(let time, _): "day(\(value(time)))"
+        case .days(let from, let to): "days(\(value(from)), \(value(to)))"
         case .either(let guardian, let one, let other): "(\(of(guardian)) ? \(value(one)) : \(value(other)))"
         }
     }

@@ -54,6 +54,9 @@ public final class FlowDefinition: Sendable {
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
 
+    /// See ``waysOn(besides:)``.
+    let waysOn: [String: [Transition]]
+
     /// Each of the states prepared as a screen; nil for other states.
     let screens: [PreparedScreen?]
 
@@ -116,6 +119,7 @@ public final class FlowDefinition: Sendable {
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)
+        waysOn = Self.waysOn(states, events, always)
         places = reader.statePlaces
     }
 

@@ -20,8 +20,9 @@ public final class Screen: Sendable {
     public let otherwise: [Transition]
     /// The transitions that are taken without an event, as soon as their guards hold.
     public let always: [Transition]
-    /// The values that the screen asks for.
-    public let answers: [DataPath]
+    /// The values that the screen asks for. Empty asks for nothing, so the screen may be passed for the person. Nil
+    /// where the file does not say: only the person leads on.
+    public let answers: [DataPath]?
     /// The actions that run each time the screen comes to the top.
     public let entry: [Action]
     /// The actions that run each time the journey moves to another screen, whether this one stays on the stack or not.
@@ -64,7 +65,9 @@ public final class Screen: Sendable {
         }
         otherwise = reader.unprompted(node["otherwise"])
         always = reader.always(node["always"])
-        answers = reader.elements(node["answers"]).compactMap { reader.readServicePath($0, isWritten: false) }
+        answers = node["answers"].map { node in
+            reader.elements(node).compactMap { reader.readServicePath($0, isWritten: false) }
+        }
     }
 
     /// The busy screen of a task.
@@ -74,7 +77,8 @@ public final class Screen: Sendable {
         self.back = back
         self.timeout = timeout
         (data, events, accepts, forms, requires, otherwise) = ([], [], [:], [:], [], [])
-        (always, answers, entry, exit) = ([], [], [], [])
+        (always, entry, exit) = ([], [], [])
+        answers = nil
     }
 
     /// The screen's own rule for an event; nil when it has none.

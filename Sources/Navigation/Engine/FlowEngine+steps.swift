@@ -216,7 +216,7 @@ extension StepRun {
     /// Starts a new version from its initial state, with the input of the journey. No `exit` of the old version runs,
     /// so the services keep their state.
     mutating func startOver(_ flow: FlowDefinition) throws(JourneyRefusal) {
-        let input = journey.coordinators.first?.input ?? .emptyObject
+        let input = journey.input
         if let rule = flow.input, !rule.accepts(input) {
             throw .inputInvalid(flow: flow.id, rule.violations(in: input))
         }

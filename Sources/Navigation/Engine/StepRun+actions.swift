@@ -172,7 +172,7 @@ extension DataScope {
             guard let index = tokens.first.flatMap({ Int($0) }), elements.indices.contains(index) else { return nil }
             return origin(of: tokens.dropFirst(), in: elements[index])
         case .from(let path, _): return resolvedText(of: path) + JSONPointer(Array(tokens)).description
-        case .literal, .call, .time, .either: return template.path.map(resolvedText)
+        case .literal, .call, .time, .day, .days, .either: return template.path.map(resolvedText)
         }
     }
 }
@@ -224,9 +224,11 @@ extension DataScope {
         if case .value(let value) = find(path) { value } else { nil }
     }
 
-    /// Whether there is a value other than null at each of the paths.
-    func isAnswered(_ answers: [DataPath]) -> Bool {
-        answers.allSatisfy { path in present(at: path).map { !$0.isNull } ?? false }
+    /// Whether a screen may be passed for the person: there is a value other than null at each of the paths. Never
+    /// where the screen does not say what it asks for.
+    func isAnswered(_ answers: [DataPath]?) -> Bool {
+        guard let answers else { return false }
+        return answers.allSatisfy { path in present(at: path).map { !$0.isNull } ?? false }
     }
 
     /// Gives a value of a service its default.

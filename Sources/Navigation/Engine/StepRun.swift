@@ -22,6 +22,8 @@ struct StepRun {
     var hasLeft = false
     /// Whether the top frame was on the stack before and has been uncovered.
     var isUncovered = false
+    /// Whether a child has ended since the top screen was entered.
+    var hasEnded = false
     /// The flows of coordinators, as far as they were looked up.
     private var flows: [(coordinator: Int, flow: FlowDefinition)] = []
     /// The coordinators that lost a frame.
@@ -37,7 +39,7 @@ struct StepRun {
         case event(Actor)
         /// Follows a link, which takes no transition that does damage.
         case link
-        /// Follows a link forward to a screen: see ``resume(to:)``. A parent may ask for that when its child is
+        /// Follows a link forward to a screen: see ``resume(to:by:of:)``. A parent may ask for that when its child is
         /// released, and then `releasing` says whether flows are closed.
         case resume(releasing: Bool?)
         /// Ends flows, because they are given up or, with `isClosing`, because the `requires` of their screens do not
@@ -177,6 +179,7 @@ extension StepRun {
     /// Enters the top screen when it is another one than before, or was left on the way.
     mutating func arrive() throws(JourneyRefusal) {
         let after = journey.frames.last
+        hasEnded = false
         guard hasLeft || before != after else { return }
         if let after { try enter(after) }
         journey.enteredAt = now

@@ -15,6 +15,7 @@ import JSONDocument
 /// - `task`: the number, name and input of the task that it waits for
 /// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
 ///   journey to making and to writing it, and the document
+/// - `input`: what the flow of a journey that is over was given, unless that was an empty object
 /// - `user`: 1 when a user was signed in at the last step
 extension Journey {
     /// The stored form of the journey.
@@ -52,6 +53,10 @@ extension Journey {
             writer.string(flow)
             writer.name("version")
             writer.int(version)
+            if let formerInput {
+                writer.name("input")
+                writer.document(formerInput)
+            }
         }
         if let outcome {
             writer.name("outcome")
@@ -133,9 +138,9 @@ extension Journey {
     public init?(_ document: JSONDocument) {
         // In the order of writing, in which the reader wants them.
         let names = [
-            "id", "step", "at", "end", "due", "who", "on", "task", "own", "status", "flow", "version", "outcome",
-            "output",
-            "user",
+            "id", "step", "at", "end", "due", "who", "on", "task", "own", "status", "flow", "version", "input",
+            "outcome",
+            "output", "user",
         ]
         var ordered = JSONWriter(reservingCapacity: 256)
         ordered.beginObject()
@@ -176,6 +181,7 @@ extension Journey {
         var frames: [Frame] = []
         var task: PendingTask?
         var owned: [OwnedService] = []
+        var formerInput: JSONDocument?
         let status: JourneyStatus
         let flow: String
         let version: Int
@@ -205,6 +211,7 @@ extension Journey {
             flow = try json.string()
             try json.name("version")
             version = Int(try json.int())
+            if json.isName("input") { formerInput = try json.document() }
         }
         let outcome = json.isName("outcome") ? try json.string() : nil
         // Not a conditional expression: there, nil would mean the document null.
@@ -214,7 +221,8 @@ extension Journey {
         try json.endObject()
         self.init(
             id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
-            version: version, outcome: outcome, output: output, startedAt: startedAt, movedAt: movedAt ?? startedAt,
+            version: version, outcome: outcome, output: output, formerInput: formerInput, startedAt: startedAt,
+            movedAt: movedAt ?? startedAt,
             enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task,
             owned: owned, isOfUser: isOfUser)
     }

@@ -23,6 +23,8 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var outcome: String?
     /// The output of a finished journey.
     public internal(set) var output: JSONDocument?
+    /// What the flow of a journey that is over was given, unless that was an empty object: to start it again.
+    public internal(set) var formerInput: JSONDocument?
     /// When the flow started, or started over. All times are milliseconds since 1970.
     public internal(set) var startedAt: Int64
     /// When the last step was taken.
@@ -52,6 +54,9 @@ extension Journey {
 
     /// Whether the journey is running.
     public var isActive: Bool { status == .active }
+
+    /// What the journey's own flow was given.
+    public var input: JSONDocument { coordinators.first?.input ?? formerInput ?? .emptyObject }
 
     /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }

@@ -108,6 +108,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case endlessChildren = "endless_children"
     /// The verb and the target of the transition do not fit each other.
     case misplacedVerb = "misplaced_verb"
+    /// A `resume` always stops before its screen.
+    case blockedResume = "blocked_resume"
     /// The child can end with an outcome that has no transition.
     case unhandledOutcome = "unhandled_outcome"
 
@@ -134,6 +136,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case guardAlways = "guard_always"
     /// No schema says that the values can be compared.
     case undecidableCompare = "undecidable_compare"
+    /// A day is compared with a moment.
+    case dayAndTime = "day_and_time"
     /// The guard needs the data of an event where there is none.
     case guardWithoutEvent = "guard_without_event"
     /// Nothing uses the guard.
@@ -152,7 +156,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     public var severity: FlowProblem.Severity {
         switch self {
         case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition,
-            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData:
+            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .dayAndTime, .blockedResume,
+            .sharedData:
             .warning
         default: .error
         }

@@ -28,8 +28,14 @@ package struct FlowReader {
     var patience = 50_000
     /// Whether values are taken as they are, without references and functions.
     let isLiteral: Bool
+    /// Finds a time zone by its name.
+    let zone: (String) -> CalendarZone?
 
-    package init(file: String, source: [UInt8] = [], services: ServiceDirectory, isLiteral: Bool = false) {
+    package init(
+        file: String, source: [UInt8] = [], services: ServiceDirectory, isLiteral: Bool = false,
+        zone: @escaping (String) -> CalendarZone? = { _ in nil }
+    ) {
+        self.zone = zone
         self.file = file
         self.source = source
         self.services = services

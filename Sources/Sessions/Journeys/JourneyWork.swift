@@ -151,7 +151,7 @@ extension JourneyWork {
     mutating func restart(_ entry: KeptJourney, flow: String?, input: JSONDocument?) throws -> KeptJourney {
         let journey = entry.journey
         if let input { try engine.checkIsDeclared(input, of: flow ?? journey.flow, version: nil) }
-        let input = input ?? (flow == nil ? journey.inputToRestart : .emptyObject)
+        let input = input ?? (flow == nil ? journey.input : .emptyObject)
         return try take(
             engine.restart(
                 journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))

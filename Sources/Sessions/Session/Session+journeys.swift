@@ -250,20 +250,22 @@ extension Session {
         return !work.kept.isEmpty
     }
 
-    /// What has to be given to start a journey over with its flow: the schema of the flow's input.
-    ///
-    /// - Returns: nil when nothing has to be given, and when there is no such journey or flow.
-    package func inputNeeded(toRestart id: String) -> JSONDocument? {
+    /// How to start a journey over with its flow; nil when there is no such journey or flow.
+    package func restart(of id: String) -> JourneyRestart? {
         guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey,
-            let rule = environment.journeys.engine.catalog.flow(journey.flow)?.input
+            let flow = environment.journeys.engine.catalog.flow(journey.flow)
         else { return nil }
-        // Not a conditional expression: its nil would be the document `null`.
-        if rule.accepts(journey.inputToRestart) { return nil }
-        return rule.document
+        var needed: JSONDocument?
+        if let rule = flow.input, !rule.accepts(journey.input) { needed = rule.document }
+        return JourneyRestart(flow: flow.id, input: journey.input, neededInput: needed)
     }
 }
 
-extension Journey {
-    /// What its own flow was given. One that is over has forgotten it.
-    var inputToRestart: JSONDocument { coordinators.first?.input ?? .emptyObject }
+/// What starts a journey over as it began.
+package struct JourneyRestart {
+    package let flow: String
+    /// What it was given, as far as that is known.
+    package let input: JSONDocument
+    /// The schema of the flow's input, if the flow does not take that.
+    package let neededInput: JSONDocument?
 }

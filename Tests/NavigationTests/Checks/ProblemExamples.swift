@@ -349,6 +349,31 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(#""a": {}"#, #""always": {"guard": {"event": true, "schema": {}}, "target": "a"}"#)),
         .init(.wrongType, "/states/a/on/go/link", screen(#"{"target": "a", "link": "yes"}"#)),
         .init(.wrongType, "/states/a/on/go/params", screen(#"{"target": "a", "params": 7}"#)),
+        .init(
+            .blockedResume, "/states/a/on/go", severity: .warning,
+            flow(
+                #""a": {"answers": ["/profile/name"], "on": {"go": {"target": "c", "nav": "resume"}, "next": {"target": "b"}}}, "b": {"on": {"agree": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#
+            )),
+        .init(
+            .blockedResume, "/states/a/on/go", severity: .warning,
+            flow(
+                #""a": {"answers": ["/profile/name"], "on": {"go": {"target": "c", "nav": "resume"}, "next": {"target": "b"}}}, "b": {"type": "task", "task": "work", "on": {"done": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#
+            )),
+        .init(
+            .dayAndTime, "/states/a/on/go/guard/compare/2", severity: .warning,
+            screen(##"{"target": "a", "guard": {"compare": [{"$day": "/now"}, "<", "/now"]}}"##)),
+        .init(
+            .dayAndTime, "/states/a/on/go/guard/compare/0", severity: .warning,
+            screen(##"{"target": "a", "guard": {"compare": ["/now", "<", {"value": "2026-01-31"}]}}"##)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/value/zone",
+            action(##"{"op": "add", "path": "/profile/name", "value": {"$day": "/now", "zone": "Europe/Berlyn"}}"##)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/value/$days",
+            action(##"{"op": "add", "path": "/profile/name", "value": {"$days": ["/now"]}}"##)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/value/$day",
+            action(##"{"op": "add", "path": "/profile/name", "value": {"$day": "today"}}"##)),
         .init(.misplacedVerb, "/states/a/on/go/params", screen(#"{"actions": [{"clear": "quote"}], "params": {}}"#)),
         .init(
             .misplacedVerb, "/states/a/on/go/target",

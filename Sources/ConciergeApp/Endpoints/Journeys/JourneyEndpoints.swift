@@ -234,13 +234,13 @@ final class JourneyEndpoints: Sendable {
             .state(status, form.text.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas)
     }
 
-    /// Adds the input that a restart needs to the refusal of an ended journey.
+    /// Adds to the refusal of an ended journey how to start it again.
     private func explained(_ error: any Error, _ request: HTTPRequest, _ session: Session) -> any Error {
         guard let refusal = error as? JourneyRefusal else { return error }
         switch refusal {
         case .finished, .expired, .orphaned:
             return Problem(
-                refusal, ofJourneyAt: request.journeyPath, neededInput: session.inputNeeded(toRestart: id(of: request)))
+                refusal, ofJourneyAt: request.journeyPath, restart: session.restart(of: id(of: request)))
         default:
             guard dressing.translates, let view = try? session.residentJourney(id(of: request)) else { return error }
             return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), ofFlow: view.flow, for: request)
