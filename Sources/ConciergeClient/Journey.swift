@@ -146,6 +146,20 @@ public struct Journey: Sendable, Identifiable {
         live.forget()
     }
 
+    /// A secret by which the journey can be taken to another session, once.
+    ///
+    /// - Parameter time: how long it is good for, such as `7d`, which is the default.
+    public func link(for time: String? = nil) async throws -> String {
+        let body = JSONValue.object(given: ["expires_in": time.map(JSONValue.string)])
+        let answer = try await live.session.request("POST", "\(live.path)/links", body: body)
+        let made: MadeLink = try answer.decode()
+        return made.link
+    }
+
+    private struct MadeLink: Decodable {
+        let link: String
+    }
+
     /// A service as this journey sees it: its flow's own, else the session's.
     public func service<Document>(_ name: String, of type: Document.Type = Document.self) -> Service<Document> {
         Service(session: live.session, path: "\(live.path)/services/\(name)") { [id] change in

@@ -135,6 +135,20 @@ public final class Session: Sendable {
             "flow": .string(flow), "input": input, "at": screen.map(JSONValue.string),
             "resume": resume ? .bool(true) : nil,
         ])
+        return try await begin(body)
+    }
+
+    /// Goes on here with a journey of another session, by a link that ``Journey/link(for:)`` has made.
+    ///
+    /// - Throws: a `Problem` with status 404 when the link cannot be used any more.
+    public func take(link: String) async throws -> Journey { try await begin(["link": .string(link)]) }
+
+    /// Goes on here with a journey of another session of the same user.
+    public func take(journey: String, ofSession session: String) async throws -> Journey {
+        try await begin(["take": ["session": .string(session), "journey": .string(journey)]])
+    }
+
+    private func begin(_ body: JSONValue) async throws -> Journey {
         let answer = try await request("POST", "\(Self.current)/journeys", body: body)
         let state: Journey.State = try answer.decode()
         let journey = journey(state.id)

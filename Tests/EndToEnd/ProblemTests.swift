@@ -31,6 +31,7 @@ struct ProblemTests {
         try await Self.causeByWaiting(&causes)
         try await Self.causeByWatching(&causes)
         try await Self.causeByJourneys(&causes)
+        try await Self.causeByMovingJourneys(&causes)
         try await Self.causeByTasks(&causes)
         try await Self.causeByLostVersion(&causes)
         try await Self.causeByCommands(&causes)
@@ -297,6 +298,27 @@ struct ProblemTests {
             try await client.send("PUT", Paths.main)
             clock.advance(.seconds(1801))
             found.expect("journey_expired", try await client.event("cancel", on: Paths.main))
+        }
+        causes = found
+    }
+
+    private static func causeByMovingJourneys(_ causes: inout Causes) async throws {
+        var found = causes
+        let portable =
+            #"{"id": "p", "version": 1, "initial": "a", "portable": true, "states": {"a": {"on": {"go": {"target": "a"}}}}}"#
+        try await withApplication(flows: [portable, TestFlows.wizard]) { app in
+            let (client, other) = (try await app.newSession().client, try await app.newSession().client)
+            let rooted = try await client.start("wizard")
+            found.expect("journey_not_portable", try await client.send("POST", "\(rooted)/links"))
+            let journey = try await client.start("p")
+            var made = try await client.send("POST", "\(journey)/links")
+            let link = try #require(made[member: "link"]?.string)
+            while made.status == 201 { made = try await client.send("POST", "\(journey)/links") }
+            found.expect("too_many_links", made)
+            try await other.send("POST", Paths.journeys, json: #"{"link":"\#(link)"}"#)
+            found.expect("journey_moved", try await client.get(journey))
+            found.expect(
+                "link_not_found", try await client.send("POST", Paths.journeys, json: #"{"link":"\#(link)"}"#))
         }
         causes = found
     }

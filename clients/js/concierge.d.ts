@@ -114,6 +114,13 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
     options?: { input?: JSONValue; at?: string; version?: number; resume?: boolean },
   ): Promise<Journey>;
   /**
+   * Goes on here with a journey of another session: by a link that `Journey.link` has made, or with one of
+   * `journeysOfUser`. A `Problem` 404 when the link cannot be used any more.
+   */
+  take(what: string | { session: string; journey: string }): Promise<Journey>;
+  /** The journeys of all sessions of the user who is signed in here. */
+  journeysOfUser(): Promise<(JourneyView & { session: string; portable: boolean })[]>;
+  /**
    * Any request. `path` begins with `/v1/`; `/v1/sessions/current` is this session, also if another tab has stored the
    * token of another one. A GET or POST is repeated when that may help. Rejects with a `Problem` for a status of 400 and
    * more, and with status 0 and the code `offline` when no answer came.
@@ -245,6 +252,8 @@ export interface Journey extends Live<JourneyView> {
   /** Releases everything of the journey and begins again. The session's services stay. */
   startOver(flow?: string, input?: JSONValue): Promise<JourneyView>;
   abandon(): Promise<void>;
+  /** A secret by which the journey can be taken to another session, once; good for seven days unless `expiresIn` says. */
+  link(expiresIn?: string): Promise<{ link: string; expires_at: string }>;
   /** A service as this journey sees it: its flow's own, else the session's. */
   service<Document = any>(name: string): Service<Document>;
 }

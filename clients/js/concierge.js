@@ -60,9 +60,13 @@ export class Session extends EventTarget {
   services = async () => (await this.request("GET", `${CURRENT}/services?limit=100`)).body.items;
   journey = (id) => this.item(Journey, `${CURRENT}/journeys/${id}`, this.query);
 
-  async start(flow, options) {
+  start = (flow, options) => this.#begin({ flow, ...options });
+  take = (what) => this.#begin(typeof what === "string" ? { link: what } : { take: what });
+  journeysOfUser = async () => (await this.request("GET", `${CURRENT}/journeys?of=user&limit=100`)).body.items;
+
+  async #begin(request) {
     const path = `${CURRENT}/journeys${this.query}`;
-    const { body, etag } = await this.request("POST", path, { body: { flow, ...options } });
+    const { body, etag } = await this.request("POST", path, { body: request });
     const journey = this.journey(body.id);
     journey.etag ? await journey.get() : journey.show(body, etag);
     return journey;
@@ -291,6 +295,8 @@ export class Journey extends Live {
   back = () => this.send("back");
   navigate = (to) => this.write("POST", `/navigation${this.query}`, { body: { to } });
   startOver = (flow, input) => this.write("PUT", this.query, { body: { flow, input } });
+  link = async (expiresIn) =>
+    (await this.session.request("POST", `${this.path}/links`, { body: { expires_in: expiresIn } })).body;
   abandon = () => this.session.request("DELETE", this.path).then(() => this.show(null, null));
   service = (name) => this.session.item(Service, `${this.path}/services/${name}`);
 

@@ -15,6 +15,10 @@ extension Problem {
                 fields: current.map { [.etag: $0.description] } ?? [:])
         case .preconditionRequired: self.init(.preconditionRequired, error.description)
         case .tooMany: self.init(.tooManyJourneys, error.description)
+        case .moved: self.init(.journeyMoved, error.description)
+        case .notPortable: self.init(.journeyNotPortable, error.description)
+        case .tooManyLinks: self.init(.tooManyLinks, error.description)
+        case .linkUnusable: self.init(.linkNotFound, error.description)
         case .noMainFlow:
             self.init(
                 .invalidInput, error.description,
@@ -113,8 +117,8 @@ extension Problem {
             + (restart?.neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
     }
 
-    /// The request that starts the journey over, as data: with the flow, and the input again. Where the flow does not take
-    /// that, the schema of the input that the body needs.
+    /// The request that starts the journey over, as data: with the flow, and the input again. Where the flow does not
+    /// take that, the schema of the input that the body needs.
     private static func startAgain(
         _ path: String?, _ restart: JourneyRestart?
     ) -> [(name: String, value: JSONDocument)] {

@@ -28,6 +28,7 @@ struct CatalogCheck {
         check.checkGuards()
         let isWhole = !hasErrors && check.problems.isEmpty
         check.checkOwnership()
+        check.checkPortability()
         check.checkChildren()
         check.checkMigrations()
         check.checkTransitions(isWhole: !hasErrors)

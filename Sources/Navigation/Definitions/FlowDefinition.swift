@@ -72,6 +72,7 @@ public final class FlowDefinition: Sendable {
             "backend": .list(of: .name), "owns": .list(of: .service),
             "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
             "always": .ref("transitions"), "invalidates": .map(of: .list(of: .plainPath)),
+            "portable": ["type": "boolean"],
         ], required: ["id", "version", "initial", "states"])
 
     /// Nil when an essential part is missing.

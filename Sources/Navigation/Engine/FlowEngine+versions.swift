@@ -110,6 +110,11 @@ extension FlowEngine {
         catalog.flow(journey.flow, version: journey.version)?.ownership.isBoundToSession ?? false
     }
 
+    /// Whether the journey may move to another session.
+    package func isPortable(_ journey: Journey) -> Bool {
+        catalog.flow(journey.flow, version: journey.version)?.ownership.isPortable ?? false
+    }
+
     /// Why an imported journey cannot continue here, with a pointer into its document; nil when it can. Migrations, and
     /// the policy for a version that is gone, are applied at its next step, as for any other journey.
     package func flaw(of journey: Journey) -> JSONViolation? {

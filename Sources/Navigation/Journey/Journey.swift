@@ -6,7 +6,7 @@ import JSONDocument
 /// own. ``FlowEngine`` makes journeys, and makes the next one from each.
 public struct Journey: Sendable, Equatable {
     /// The name of the journey, unique in its session.
-    public let id: String
+    public internal(set) var id: String
     /// Whether the journey is running.
     public internal(set) var status: JourneyStatus
     /// The number of the last step, also raised by starting over: the journey's entity tag.
@@ -63,6 +63,13 @@ extension Journey {
 
     /// The coordinator of that id.
     public func coordinator(_ id: Int) -> Coordinator? { coordinators.place(of: id).map { coordinators[$0] } }
+
+    /// The journey by another name, for another session.
+    package func renamed(_ id: String) -> Journey {
+        var journey = self
+        journey.id = id
+        return journey
+    }
 
     /// The journey with its steps counted on from those of an earlier journey of the same id.
     package func continuing(after step: UInt64) -> Journey {

@@ -145,6 +145,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// The transition neither moves nor changes anything.
     case uselessTransition = "useless_transition"
 
+    /// A journey of the flow may move to another session, and uses what stays behind.
+    case notPortable = "not_portable"
     /// The flow alone uses a service that its journeys share, because the flow does not own it.
     case sharedData = "shared_data"
 

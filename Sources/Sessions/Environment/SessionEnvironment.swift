@@ -35,6 +35,8 @@ final class SessionEnvironment: Sendable {
     let tasks: TaskQueue
     /// The sessions that are watched.
     let watches: SessionWatches
+    /// Sessions with journeys that were on the way to others when something failed.
+    let movesUnderWay = Mutex<Set<SessionID>>([])
     /// Versions of flows that the store knows.
     let knownFlows = Mutex<[String: Set<Int>]>([:])
 

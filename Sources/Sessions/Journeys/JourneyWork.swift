@@ -63,13 +63,18 @@ extension JourneyWork {
 
     /// The journey of that id, if it is what the caller expects.
     mutating func journey(_ id: String, if condition: WriteCondition = .none) throws -> KeptJourney {
-        guard let entry = kept[id] else { throw JourneyError.notFound(id) }
+        guard let entry = kept[id] else { throw absence(of: id) }
         if condition.isEmpty { return entry }
         let current = try etag(of: entry)
         guard condition.holds(forJourney: (entry.journey.step, current)) else {
             throw JourneyError.preconditionFailed(current: current)
         }
         return entry
+    }
+
+    /// Why there is no journey of that id.
+    func absence(of id: String) -> JourneyError {
+        kept.transfers.departure(of: id) == nil ? .notFound(id) : .moved(id)
     }
 
     /// The running journey of a flow that moved last, after what time has done to it; nil when there is none.
@@ -91,7 +96,7 @@ extension JourneyWork {
 
     /// Whether something has to be committed before the journey is looked at.
     func isUnsettled(_ id: String) -> Bool {
-        guard let entry = kept[id] else { return id == JourneySettings.mainID && settings.mainFlow != nil }
+        guard let entry = kept[id] else { return mayBegin(id) }
         return engine.isDue(entry.journey, now: pending.now) || !missingOwned(in: id).isEmpty
             || environment.createdForJourneys.contains { !pending.isLive($0) }
     }
@@ -102,9 +107,14 @@ extension JourneyWork {
     mutating func settle(_ id: String, begins: Bool) throws {
         if let entry = kept[id] {
             if engine.isDue(entry.journey, now: pending.now) { try advance(entry) }
-        } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
+        } else if begins, mayBegin(id), let flow = settings.mainFlow {
             try start(id, flow: flow)
         }
+    }
+
+    /// Whether a look begins the journey. One that has moved is begun anew only when that is asked for.
+    private func mayBegin(_ id: String) -> Bool {
+        id == JourneySettings.mainID && settings.mainFlow != nil && kept.transfers.departure(of: id) == nil
     }
 
     /// Does what time has done to a journey, and what services have that were written from outside.
@@ -257,7 +267,7 @@ extension JourneyWork {
     /// - Parameters:
     ///   - former: that of the journey before.
     ///   - isKept: whether the journey is kept, so that it waits for its task.
-    private mutating func note(_ former: PendingTask?, of journey: Journey, isKept: Bool = false) {
+    mutating func note(_ former: PendingTask?, of journey: Journey, isKept: Bool = false) {
         let (session, task) = (pending.base.id, isKept ? journey.task : nil)
         guard former?.number != task?.number else { return }
         if let former {

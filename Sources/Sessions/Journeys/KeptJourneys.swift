@@ -11,8 +11,23 @@ struct KeptJourneys: Sendable {
     /// The patches of migrations that the session's services have had: each changes them once.
     private(set) var patched: [ServicePatch] = []
 
+    /// What most sessions do not have: a pointer, so that a copy costs no more.
+    private var box: TransfersBox?
+
+    /// Journeys that leave the session or have come to it.
+    var transfers: JourneyTransfers {
+        get { box?.transfers ?? JourneyTransfers() }
+        set { box = newValue.isEmpty ? nil : TransfersBox(newValue) }
+    }
+
+    private final class TransfersBox: Sendable {
+        let transfers: JourneyTransfers
+
+        init(_ transfers: JourneyTransfers) { self.transfers = transfers }
+    }
+
     /// Whether nothing would be missed without it.
-    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty && box == nil }
 
     mutating func note(_ patch: ServicePatch) {
         if !patched.contains(patch) { patched.append(patch) }
@@ -44,6 +59,8 @@ struct KeptJourneys: Sendable {
     mutating func forget(_ id: String) {
         guard let place = place(of: id) else { return }
         let journey = entries.remove(at: place).journey
+        // Another journey of the name is not the one that they lead to.
+        if box != nil { transfers.links.removeAll { $0.journey == id } }
         if id == JourneySettings.mainID { formerStep = journey.step }
     }
 
@@ -109,9 +126,23 @@ extension KeptJourneys {
             }
             json.endArray()
         }
+        if let box {
+            json.name("moves")
+            json.document(box.transfers.document)
+        }
         if formerStep > 0 { json.add(#","step":"#, formerStep) }
         json.endObject()
         return json.bytes
+    }
+
+    private static let transfersMark = Array(#""moves":"#.utf8)
+
+    /// Whether a text of ``bytes`` may have ``transfers``, without reading it.
+    static func mayHaveTransfers(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > transfersMark.count else { return false }
+        return (0...bytes.count - transfersMark.count).contains { place in
+            bytes[place] == transfersMark[0] && bytes[place...].starts(with: transfersMark)
+        }
     }
 
     /// - Throws: when it is not what journeys are kept as.
@@ -137,6 +168,10 @@ extension KeptJourneys {
             guard let flow = patch[0]?.string, let version = patch[1]?.int else { return nil }
             patched.append(ServicePatch(flow: flow, version: version))
         }
+        if let moves = document[member: "moves"] {
+            guard let transfers = JourneyTransfers(moves) else { return nil }
+            self.transfers = transfers
+        }
         guard let step = document[member: "step"] else { return }
         guard let number = step.int, number >= 0 else { return nil }
         formerStep = UInt64(number)
@@ -157,6 +192,11 @@ extension KeptJourneys {
                 patched.append(ServicePatch(flow: try json.string(), version: Int(try json.int())))
                 try json.endArray()
             }
+            guard !json.endsObject() else { return }
+        }
+        if json.isName("moves") {
+            guard let transfers = JourneyTransfers(try json.document()) else { throw JSONReadError(offset: 0) }
+            self.transfers = transfers
             guard !json.endsObject() else { return }
         }
         try json.name("step")

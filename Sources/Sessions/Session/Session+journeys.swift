@@ -91,7 +91,7 @@ extension Session {
                 let again = try work.restart(journey, flow: flow, input: input)
                 return (try work.text(of: again), false)
             }
-            guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
+            guard id == JourneySettings.mainID else { throw work.absence(of: id) }
             guard condition.holds(forJourney: nil) else { throw JourneyError.preconditionFailed(current: nil) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
             let journey = try work.start(id, flow: flow, input: input)

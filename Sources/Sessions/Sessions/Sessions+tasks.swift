@@ -58,7 +58,13 @@ extension Sessions {
     package func endTask(
         _ id: TaskID, outcome: String, output: JSONDocument = .null, once: Once<Void>? = nil
     ) async throws {
-        try await ofTask(id) { try await $0.endTask(id, outcome: outcome, output: output, once: once) }
+        do {
+            try await ofTask(id) { try await $0.endTask(id, outcome: outcome, output: output, once: once) }
+        } catch TaskError.over {
+            // What was done is done, wherever the journey has moved to.
+            guard let moved = try await place(ofMoved: id) else { throw TaskError.over }
+            try await ofTask(moved) { try await $0.endTask(moved, outcome: outcome, output: output, once: once) }
+        }
     }
 
     /// The attempt has failed: the task is tried again, or it ends.
@@ -124,6 +130,7 @@ extension Sessions {
     /// - Returns: how many are not overdue any more.
     @discardableResult
     package func sweepTasks(limit: Int = 1_000) async -> Int {
+        await finishMoves()
         let now = environment.clock.now()
         guard let overdue = try? await environment.store.overdueTasks(now: now, limit: limit) else { return 0 }
         var count = 0

@@ -157,6 +157,7 @@ extension Sessions {
         if environment.store.outlivesProcess, current.deadline(environment.settings) <= now {
             return registry.finishLoad(id, .success(nil))
         }
+        environment.noteMoves(of: current.record)
         let session = Session(current, environment: environment, generation: generation)
         let found = registry.finishLoad(id, .success(session), deadline: current.deadline(environment.settings))
         // Takes back its count of living services.

@@ -350,6 +350,16 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         .init(.wrongType, "/states/a/on/go/link", screen(#"{"target": "a", "link": "yes"}"#)),
         .init(.wrongType, "/states/a/on/go/params", screen(#"{"target": "a", "params": 7}"#)),
         .init(
+            .notPortable, "/portable",
+            flow(#""a": {"data": ["memo"], "on": {"go": {"target": "a"}}}"#, #""portable": true"#)),
+        .init(
+            .notPortable, "/states/k/flow",
+            flow(
+                #""a": {"on": {"go": {"target": "k"}}}, "k": {"type": "flow", "flow": "g", "on": {"done": {}}}"#,
+                #""portable": true, "owns": ["memo"]"#),
+            #"{"id": "g", "version": 1, "initial": "a", "states": {"a": {"data": ["memo", "user"], "on": {"go": {"target": "z", "actions": [{"op": "add", "path": "/cart/total", "value": 1}]}}}, "z": {"type": "final"}}}"#
+        ),
+        .init(
             .blockedResume, "/states/a/on/go", severity: .warning,
             flow(
                 #""a": {"answers": ["/profile/name"], "on": {"go": {"target": "c", "nav": "resume"}, "next": {"target": "b"}}}, "b": {"on": {"agree": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#

@@ -30,12 +30,16 @@ final class JourneyEndpoints: Sendable {
         routes.on(.delete, "\(journeys)/{id}", handler: session.task(abandon))
         routes.on(.post, "\(journeys)/{id}/events", handler: session.writer(send))
         routes.on(.post, "\(journeys)/{id}/navigation", handler: session.task(navigate))
+        routes.on(.post, "\(journeys)/{id}/links", handler: session.task(makeLink))
     }
 
     @Sendable private func list(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
         var query = try QueryReader(request)
         let included: JourneyInclusion? = query.choice(.include)
+        if let of: JourneyOwner = query.choice(.of), of == .user {
+            return try await listOfUser(request, &query, included, session)
+        }
         let page = try ListPage(of: try await session.journeys(), try PageRequest(&query), named: \.journey)
         var forms: [String: JourneyForm] = [:]
         if included == .schema {
@@ -52,7 +56,8 @@ final class JourneyEndpoints: Sendable {
 
     @Sendable private func start(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
-        let body = try BodyMembers(request, known: ["flow", "version", "input", "at", "resume"])
+        let body = try BodyMembers(request, known: ["flow", "version", "input", "at", "resume", "link", "take"])
+        if let move = try JourneyMove(body) { return try await take(move, request, session) }
         guard let flow = try body.text("flow") else { throw BodyMembers.missing("flow") }
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
@@ -196,7 +201,7 @@ final class JourneyEndpoints: Sendable {
         return (event, body["data"], try body.number("step"))
     }
 
-    private static func includesSchemas(_ request: HTTPRequest) throws -> Bool {
+    static func includesSchemas(_ request: HTTPRequest) throws -> Bool {
         guard request.hasQuery else { return false }
         var query = try QueryReader(request)
         let included: JourneyInclusion? = query.choice(.include)
@@ -223,7 +228,7 @@ final class JourneyEndpoints: Sendable {
         request.minimized(response(.ok, request, form))
     }
 
-    private func created(_ request: HTTPRequest, _ form: JourneyForm, in session: Session) -> HTTPResponse {
+    func created(_ request: HTTPRequest, _ form: JourneyForm, in session: Session) -> HTTPResponse {
         var response = response(.created, request, form)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(form.text.journey)")
         return response
@@ -247,7 +252,7 @@ final class JourneyEndpoints: Sendable {
         }
     }
 
-    private func id(of request: HTTPRequest) -> String { request.parameter("id") }
+    func id(of request: HTTPRequest) -> String { request.parameter("id") }
 }
 
 /// What `include` may name.
