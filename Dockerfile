@@ -26,10 +26,10 @@ RUN swift build --configuration release --product concierge --static-swift-stdli
 # ---- run -------------------------------------------------------------------------------------------------------
 FROM debian:bookworm-slim
 
-# graphviz draws flows; without it everything works but the drawings.
+# graphviz draws flows; without it everything works but the drawings. tzdata has the zones of `$day`.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        ca-certificates graphviz libcurl4 libdeflate0 libgnutls30 libhiredis0.14 libmicrohttpd12 libmimalloc2.0 libpcre2-8-0 libssl3 libsqlite3-0 libstdc++6 \
+        ca-certificates graphviz libcurl4 libdeflate0 libgnutls30 libhiredis0.14 libmicrohttpd12 libmimalloc2.0 libpcre2-8-0 libssl3 libsqlite3-0 libstdc++6 tzdata \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt/* /var/log/dpkg.log \
     && install -d -o 65532 -g 65532 -m 0700 /var/lib/concierge
 

@@ -15,8 +15,10 @@ import zlib
 
 from server import Failed
 
-VERSION = 7  # PRAGMA user_version
+VERSION = 8  # PRAGMA user_version
 COLUMNS = ("key", "revision", "used_at", "expires_at", "user_id", "large", "state")
+# Sessions without journeys have none.
+TIMES = ("due_at", "kept_until")
 KEY_OFFSET = 2**63  # the key of a session is the first half of its id less this
 # The first half of an id: milliseconds, and so many random bits.
 CHANCE_BITS = 16
@@ -66,7 +68,7 @@ def template(database, token):
     """The row of the session of `token`, as a dictionary by column; checked in all that is copied."""
     if (version := database.execute("PRAGMA user_version").fetchone()[0]) != VERSION:
         raise unknown(f"it has version {version} instead of {VERSION}")
-    if (found := tuple(row[1] for row in database.execute("PRAGMA table_info(sessions)"))) != COLUMNS:
+    if (found := tuple(row[1] for row in database.execute("PRAGMA table_info(sessions)"))) != COLUMNS + TIMES:
         raise unknown(f"sessions has the columns {', '.join(found)}")
     identity = base64.urlsafe_b64decode(token[3:])[:16]
     key = struct.unpack(">Q", identity[:8])[0] - KEY_OFFSET
@@ -105,5 +107,5 @@ def insert(database, session, count, known):
                 digest = hashlib.sha256(token.encode()).digest()
                 tokens.append(token)
             rows.append((key, *(session[column] for column in COLUMNS[1:-1]), state(session, key, second_half, digest)))
-        database.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        database.executemany("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)", rows)
     return tokens

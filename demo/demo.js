@@ -72,7 +72,7 @@ async function followLinks() {
   const links = new URLSearchParams(location.hash.slice(1));
   for (const pane of panes) {
     const [flow, screen] = links.get(pane.id)?.split("/") ?? [];
-    if (flow && pane.session) await pane.attempt(() => pane.goTo(flow, screen));
+    if (flow && pane.session) await pane.attempt(() => (flow.startsWith("cgl_") ? pane.take(flow) : pane.goTo(flow, screen)));
   }
 }
 

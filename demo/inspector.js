@@ -67,7 +67,9 @@ export class Inspector {
     if (!isAsked) return;
     this.#wasAsked = method !== "GET";
     const short = path.replace("/v1/sessions/current", "…");
-    const request = [`${method} ${short}`, body === undefined ? "" : JSON.stringify(body, null, 2)];
+    // The challenge is between the two programs: it changes with each sign-in, and says nothing to a person.
+    const text = JSON.stringify(body, (name, value) => (name === "challenge" ? undefined : value), 2);
+    const request = [`${method} ${short}`, text];
     const head = [`${answer.status}`, answer.etag && `ETag: ${answer.etag}`, `${duration.toFixed(0)} ms`];
     const response = [head.filter(Boolean).join("   "), answer.body === undefined ? "" : JSON.stringify(answer.body, null, 2)];
     this.parts.request.textContent = request.filter(Boolean).join("\n");

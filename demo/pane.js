@@ -25,6 +25,7 @@ export class Pane extends EventTarget {
     this.parts.title.textContent = visitor;
     this.parts.flow.addEventListener("change", () => this.attempt(() => this.choose(this.parts.flow.value)));
     this.parts.back.addEventListener("click", () => this.back());
+    this.parts.elsewhere.addEventListener("click", () => this.attempt(() => this.#link()));
     this.parts.end.addEventListener("click", () => this.attempt(() => this.session.end()));
     // Escape closes a modal, as everywhere.
     this.parts.modal.addEventListener("keydown", (event) => event.key === "Escape" && this.back());
@@ -42,8 +43,11 @@ export class Pane extends EventTarget {
   /** Finds this pane's session, or begins one, and the journey that runs in it. */
   async open() {
     // A page of your own would rather use `mode: "cookie"`, out of reach of scripts: a browser has one cookie for all of
-    // its pages, and this page has two visitors. All tabs have the same `localStorage`, so they show the same session.
-    const session = await Session.open({ storage: localStorage, key: `concierge-demo-${this.id}`, schemas: true });
+    // its pages, and this page has two visitors; with `?mode=cookie` it has one. All tabs have the same `localStorage`, so
+    // they show the same session.
+    const isCookie = new URLSearchParams(location.search).get("mode") === "cookie";
+    const [mode, key] = isCookie ? ["cookie", "concierge-demo"] : ["bearer", `concierge-demo-${this.id}`];
+    const session = await Session.open({ mode, storage: localStorage, key, schemas: true });
     this.session = session;
     this.inspector.watch(session);
     session.addEventListener("offline", () => this.#tell("The server cannot be reached. What you see may be old.", "offline"));
@@ -62,15 +66,15 @@ export class Pane extends EventTarget {
     this.stop = session.follow();
   }
 
-  /** Shows the session's journey of a flow, and starts one if there is none. */
-  async choose(flow) {
+  /** Shows the session's journey of a flow, that one or another, and starts one if there is none. */
+  async choose(flow, given) {
     const turn = ++this.#turn;
     const { body: outline } = await this.session.request("GET", `/v1/flows/${encodeURIComponent(flow)}`);
     const { body: journeys } = await this.session.request("GET", "/v1/sessions/current/journeys?limit=100");
     const known = journeys.items.filter((journey) => journey.flow === flow);
-    const running = known.find((journey) => journey.status === "active") ?? known[0];
+    const running = given?.view ?? known.find((journey) => journey.status === "active") ?? known[0];
     const needsInput = !running && outline.input?.required?.length;
-    const journey = running ? this.session.journey(running.id) : !needsInput && (await this.session.start(flow));
+    const journey = given ?? (running ? this.session.journey(running.id) : !needsInput && (await this.session.start(flow)));
     if (running) await journey.get();
     if (turn !== this.#turn) return; // Another one was chosen meanwhile.
     this.#outline = outline;
@@ -84,6 +88,20 @@ export class Pane extends EventTarget {
   async goTo(flow, screen) {
     if (this.#outline?.id !== flow) await this.choose(flow);
     if (screen && this.view && this.view.screen?.id !== screen) await this.journey.navigate(screen);
+  }
+
+  /** Goes on here with a journey of another device. */
+  async take(link) {
+    const journey = await this.session.take(link);
+    await this.choose(journey.view.flow, journey);
+  }
+
+  /** An address to open on another device. The part behind `#` is sent to no server. */
+  async #link() {
+    const { link } = await this.journey.link("1h");
+    this.parts.link.value = `${location.origin}${location.pathname}#${this.id}=${link}`;
+    this.parts.link.hidden = false;
+    this.parts.link.select();
   }
 
   /** Sends an event. A form shows by itself what is wrong with its data. */
@@ -119,6 +137,7 @@ export class Pane extends EventTarget {
     if (this.journey !== journey) {
       this.journey = journey;
       this.#drawn = "";
+      this.parts.link.hidden = true;
       this.parts.stage.replaceChildren();
       // A journey that is shown again is watched already.
       if (!journey.isWatched) journey.addEventListener("change", () => this.journey === journey && this.#draw());
@@ -146,6 +165,8 @@ export class Pane extends EventTarget {
     parts.stage.inert = isModal;
     parts.back.hidden = !view?.can_go_back;
     parts.links.replaceChildren(...this.#links(view));
+    parts.elsewhere.hidden = !(view?.screen && this.#outline?.definition?.portable);
+    if (parts.elsewhere.hidden) parts.link.hidden = true;
     this.inspector.showJourney(view);
     this.inspector.showServices();
     // Whoever uses the keyboard or a screen reader stands before the new screen.

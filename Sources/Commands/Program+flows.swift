@@ -105,6 +105,7 @@ extension Program {
                 output.result(try SimulationText.refusal(error))
                 if expected?.refused == nil { isComplete = false }
             }
+            for task in try await simulation.newTasks() { output.result("  task    \(task.name) \(task.input)\n") }
             for difference in try await simulation.differences(result, from: expected) {
                 output.result("  differs: \(difference)\n")
                 isComplete = false

@@ -9,6 +9,10 @@ import Synchronization
 struct Following {
     var token: String
     var hasEnded = false
+    /// Of the challenge that events carry, until it has proved who signed in.
+    var verifier: Verifier?
+    /// The request for the token after a sign-in; gives whether it came.
+    var exchange: Task<Bool, any Error>?
     /// When the stream is tried again after one that did not get through. Until then one request waits for a change.
     var streamsFrom = ContinuousClock.now
     var watchers: [UUID: Watcher] = [:]
@@ -84,10 +88,11 @@ extension Session {
         tell(Change())
     }
 
-    /// A token was refused. A sign-in ends the old one a little before the app has the new one: if none comes within
-    /// ten seconds, the session has ended.
+    /// A token was refused. A sign-in ends the old one a little before this client or the app has the new one: if none
+    /// comes within ten seconds, the session has ended.
     func doubt(_ token: String) {
         Task { [weak self] in
+            if (try? await self?.exchange(token)) == true { return }
             try await Task.sleep(for: .seconds(10))
             if let self, self.token == token { self.finish() }
         }

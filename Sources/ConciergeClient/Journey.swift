@@ -27,10 +27,13 @@ public struct Journey: Sendable, Identifiable {
         public let outcome: String?
         /// What it gave at its end.
         public let output: JSONValue?
+        /// When something happens by itself next; `nil` for never, as the data is.
+        public let dueAt: Date?
 
         private enum CodingKeys: String, CodingKey {
             case id, flow, status, step, screen, events, stack, outcome, output
             case canGoBack = "can_go_back"
+            case dueAt = "due_at"
         }
     }
 
@@ -111,7 +114,9 @@ public struct Journey: Sendable, Identifiable {
     /// - Throws: a `Problem` with status 412 when that has changed meanwhile; `state` is the new one then.
     @discardableResult
     public func send(_ event: String, _ data: JSONValue? = nil) async throws -> State {
-        let body = JSONValue.object(given: ["event": .string(event), "data": data])
+        let body = JSONValue.object(given: [
+            "event": .string(event), "data": data, "challenge": .string(live.session.challenge),
+        ])
         do {
             return try await live.call("POST", "/events", body: body, ifMatch: live.etag)
         } catch let problem as Problem where problem.status == 412 {
@@ -144,6 +149,20 @@ public struct Journey: Sendable, Identifiable {
     public func abandon() async throws {
         _ = try await live.session.request("DELETE", live.path)
         live.forget()
+    }
+
+    /// A secret by which the journey can be taken to another session, once.
+    ///
+    /// - Parameter time: how long it is good for, such as `7d`, which is the default.
+    public func link(for time: String? = nil) async throws -> String {
+        let body = JSONValue.object(given: ["expires_in": time.map(JSONValue.string)])
+        let answer = try await live.session.request("POST", "\(live.path)/links", body: body)
+        let made: MadeLink = try answer.decode()
+        return made.link
+    }
+
+    private struct MadeLink: Decodable {
+        let link: String
     }
 
     /// A service as this journey sees it: its flow's own, else the session's.

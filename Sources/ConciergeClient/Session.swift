@@ -46,8 +46,12 @@ public final class Session: Sendable {
     let transport: Transport
     let following: Mutex<Following>
 
-    private init(_ transport: Transport, token: String) {
+    /// Is called with each new token.
+    let save: @Sendable (String) -> Void
+
+    private init(_ transport: Transport, token: String, save: @escaping @Sendable (String) -> Void) {
         self.transport = transport
+        self.save = save
         following = Mutex(Following(token: token))
     }
 
@@ -60,22 +64,24 @@ public final class Session: Sendable {
     ///   - token: from `token`, saved where other people cannot read it, such as the keychain.
     ///   - labels: of a session that is created.
     ///   - configuration: for proxies, certificates and the like. The cache and cookies are switched off.
+    ///   - save: gets each new token to be saved: of a session that is created, and after a sign-in.
     /// - Throws: `Problem`, and so does everything else here; `CancellationError` when the task is cancelled, and
     ///   `DecodingError` when what the server sends is not of your type.
     public static func open(
         at url: URL, token: String? = nil, labels: [String: String] = [:],
-        configuration: URLSessionConfiguration = .ephemeral
+        configuration: URLSessionConfiguration = .ephemeral, save: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Session {
         if let token {
             do {
-                return try await resume(at: url, token: token, configuration: configuration)
+                return try await resume(at: url, token: token, configuration: configuration, save: save)
             } catch let problem as Problem where problem.status == 401 {}
         }
         let transport = Transport(url: url, configuration: configuration)
         let labels = try JSONValue(encoding: ["labels": labels])
         do {
             let created: Created = try await transport.send("POST", "v1/sessions", token: nil, body: labels).decode()
-            return Session(transport, token: created.token)
+            save(created.token)
+            return Session(transport, token: created.token, save: save)
         } catch {
             // A session would do so at its end.
             transport.http.finishTasksAndInvalidate()
@@ -87,14 +93,15 @@ public final class Session: Sendable {
     ///
     /// - Throws: a `Problem` with status 401 when the session has ended.
     public static func resume(
-        at url: URL, token: String, configuration: URLSessionConfiguration = .ephemeral
+        at url: URL, token: String, configuration: URLSessionConfiguration = .ephemeral,
+        save: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Session {
-        let session = Session(Transport(url: url, configuration: configuration), token: token)
+        let session = Session(Transport(url: url, configuration: configuration), token: token, save: save)
         _ = try await session.info()
         return session
     }
 
-    /// What opens the session. Set it when your back end hands over a new one, as it does at sign-in.
+    /// What opens the session. A sign-in from a flow replaces it; set it when your back end hands over a new one.
     public var token: String {
         get { following.withLock(\.token) }
         set { replaceToken(by: newValue) }
@@ -135,6 +142,20 @@ public final class Session: Sendable {
             "flow": .string(flow), "input": input, "at": screen.map(JSONValue.string),
             "resume": resume ? .bool(true) : nil,
         ])
+        return try await begin(body)
+    }
+
+    /// Goes on here with a journey of another session, by a link that ``Journey/link(for:)`` has made.
+    ///
+    /// - Throws: a `Problem` with status 404 when the link cannot be used any more.
+    public func take(link: String) async throws -> Journey { try await begin(["link": .string(link)]) }
+
+    /// Goes on here with a journey of another session of the same user.
+    public func take(journey: String, ofSession session: String) async throws -> Journey {
+        try await begin(["take": ["session": .string(session), "journey": .string(journey)]])
+    }
+
+    private func begin(_ body: JSONValue) async throws -> Journey {
         let answer = try await request("POST", "\(Self.current)/journeys", body: body)
         let state: Journey.State = try answer.decode()
         let journey = journey(state.id)
@@ -152,6 +173,9 @@ public final class Session: Sendable {
         do {
             return try await transport.send(method, path, token: token, body: body, fields: fields)
         } catch let problem as Problem where problem.status == 401 {
+            if try await exchange(token) {
+                return try await transport.send(method, path, token: self.token, body: body, fields: fields)
+            }
             if isWatching { doubt(token) } else if token == self.token { finish() }
             throw problem
         }

@@ -59,6 +59,7 @@ package struct Configuration: Sendable, Equatable {
     /// Whether a client that only watches a session keeps it alive.
     package var watchingExtends = false
     package var expiredRetention = Duration.seconds(3600)
+    package var caseLifetime = Duration.seconds(30 * 24 * 3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
     package var maxSessions = 1_000_000
     package var maxUserSessions = 100

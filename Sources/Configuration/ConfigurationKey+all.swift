@@ -90,6 +90,10 @@ extension ConfigurationKey {
                 + "for as long, so that a start with a wrong clock loses nothing. It is deleted at once while "
                 + "three quarters of `max_sessions` are stored. No effect with `memory`."),
         .init(
+            "case_lifetime", .duration(.zero ... .days(3650)), \.caseLifetime,
+            "How long an expired session stays at most while a task of a journey is under way, from the journey's last "
+                + "step on. A flow with `lives` says so itself."),
+        .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "Most stored sessions, including expired ones that are not deleted yet. At the limit a new session "
                 + "evicts an unused one older than 5 s, else the longest idle one without a user (5 min or more), "

@@ -30,7 +30,10 @@ extension LoadedConfiguration {
                 problems.append(ConfigurationProblem(at: .file(path), code: error.code, "\(error)"))
             }
         }
-        let (catalog, found) = FlowLoader(services: services).load(readable)
+        let span = SessionSpan(
+            lifetime: configuration.sessionLifetime.milliseconds,
+            caseLifetime: configuration.caseLifetime.milliseconds)
+        let (catalog, found) = FlowLoader(services: services, span: span).load(readable)
         flows = catalog ?? .empty
         problems += FlowProblemPlaces.locate(found, in: readable)
     }

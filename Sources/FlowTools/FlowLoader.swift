@@ -11,8 +11,24 @@ public struct FlowLoader: Sendable {
     /// The services that the flows may use.
     public let services: ServiceDirectory
 
+    /// How long the sessions last in which the flows run.
+    public let span: SessionSpan
+    /// Finds a time zone by its name.
+    private let zone: @Sendable (String) -> CalendarZone?
+
     /// - Parameter services: the services that the flows may use.
-    public init(services: ServiceDirectory) { self.services = services }
+    public init(services: ServiceDirectory, span: SessionSpan = SessionSpan()) {
+        self.init(services: services, span: span, zone: CalendarZone.installed(named:))
+    }
+
+    package init(
+        services: ServiceDirectory, span: SessionSpan = SessionSpan(),
+        zone: @escaping @Sendable (String) -> CalendarZone?
+    ) {
+        self.services = services
+        self.span = span
+        self.zone = zone
+    }
 
     /// Reads and checks all files.
     ///
@@ -21,7 +37,7 @@ public struct FlowLoader: Sendable {
         var known: [String: [Int: String]] = [:]
         let contents = files.map { read($0, &known) }
         let catalog = FlowCatalog(contents.compactMap(\.flow))
-        let check = CatalogCheck(catalog: catalog, known: known, services: services)
+        let check = CatalogCheck(catalog: catalog, known: known, services: services, span: span)
         let problems = contents.flatMap { file in
             file.problems + (file.flow.map { check.problems(of: $0, in: file) } ?? [])
         }
@@ -30,7 +46,7 @@ public struct FlowLoader: Sendable {
 
     /// - Parameter known: the files of all flows by id and version.
     private func read(_ file: FlowFile, _ known: inout [String: [Int: String]]) -> ReadFlow {
-        var reader = FlowReader(file: file.name, source: file.bytes, services: services)
+        var reader = FlowReader(file: file.name, source: file.bytes, services: services, zone: zone)
         var read: FlowDefinition?
         do {
             let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))

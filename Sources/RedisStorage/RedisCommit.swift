@@ -15,6 +15,8 @@ final class RedisCommit: Sendable {
         let flows: [UsedFlow]
         /// Whether user, labels and token are as before.
         var changesServicesOnly = false
+        /// Whether the times of the record are new.
+        var changesTimes = false
     }
 
     private let content: Content

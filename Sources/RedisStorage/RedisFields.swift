@@ -3,14 +3,14 @@ import Storage
 
 /// The fields of a session's hash.
 ///
-///     r  revision · u  last use · n  nonce of the last commit · o  user · h  head
+///     r  revision · u  last use · n  nonce of the last commit · o  user · h  head · d  due time · w  kept until
 ///     s:<name of a service>  document · t:<id>  task · k:<id>  what is known of a response that is kept beside it
 ///     c  which process has reserved it, and until when
 ///
 /// For a minute after its end: `f`, the revision from which another session in its place has to begin.
 ///
-/// `r`, `u` are decimal; `h`, `s`, `t`, `k` are bytes that begin with a format and end with a CRC-32, which also covers
-/// the session and the name. In format 2 labels or document are sealed.
+/// `r`, `u`, `d`, `w` are decimal; `h`, `s`, `t`, `k` are bytes that begin with a format and end with a CRC-32, which
+/// also covers the session and the name. In format 2 labels or document are sealed.
 struct RedisFields: Sendable {
     let id: SessionID
     let names: ServiceNames
@@ -18,11 +18,13 @@ struct RedisFields: Sendable {
 
     static let (plain, sealed): (UInt8, UInt8) = (1, 2)
     /// What `SessionStore.sessions(ofUser:)` reads.
-    static let listed = ["r", "u", "o", "h", "s:\(UserService.name)"]
+    static let listed = ["r", "u", "o", "h", "d", "w", "s:\(UserService.name)"]
 
     private enum Flag {
         static let cookie: UInt8 = 1
         static let floor: UInt8 = 2
+        /// At the end of the head, which a server of an earlier version does not read.
+        static let exchange: UInt8 = 4
     }
 
     // MARK: Writing
@@ -34,12 +36,15 @@ struct RedisFields: Sendable {
         record.token.withBytes { head.add(raw: $0) }
         head.add(difference: record.createdAt)
         head.add(difference: record.expiresAt &- record.createdAt)
-        head.add((details.mode == .cookie ? Flag.cookie : 0) | (details.revisionFloor > 0 ? Flag.floor : 0))
+        head.add(
+            (details.mode == .cookie ? Flag.cookie : 0) | (details.revisionFloor > 0 ? Flag.floor : 0)
+                | (details.exchange == nil ? 0 : Flag.exchange))
         if details.revisionFloor > 0 { head.add(details.revisionFloor) }
         var labels = details.labels.isEmpty ? [] : details.labels.text
         if let keys, !labels.isEmpty { labels = SessionSeal(keys, of: id).seal(labels, named: "") }
         head.add(labels)
         head.add(details.retiredTokens, from: record.createdAt)
+        if let exchange = details.exchange { head.add(exchange, from: record.createdAt) }
         return sealed(head, record.userID ?? "")
     }
 
@@ -64,7 +69,10 @@ struct RedisFields: Sendable {
         text.add(task.id.description)
         text.add(task.name)
         for number in [task.attempts, task.attempt, task.isClaimed ? 1 : 0] { text.add(UInt64(number)) }
-        for time in [task.createdAt, task.endsAt, task.due] { text.add(difference: time) }
+        // The second was the end of the task's time, which its journey has now. Servers of before read it.
+        for time in [task.createdAt, RedisStore.never, task.due] { text.add(difference: time) }
+        // Only where it is so: a program of an earlier version reads the rest.
+        if task.isKept { text.add(UInt64(1)) }
         return checked(text)
     }
 
@@ -130,6 +138,7 @@ struct RedisFields: Sendable {
         var (written, use, head, user) = (RedisReply.none, RedisReply.none, RedisReply.none, RedisReply.none)
         var services: [(name: String, value: RedisReply)] = []
         var replays: [ReplayEntry] = []
+        var times = SessionTimes.none
         let list = reply.list
         for place in stride(from: 0, to: list.count - 1, by: 2) {
             guard let name = list[place].text else { continue }
@@ -139,6 +148,8 @@ struct RedisFields: Sendable {
             case "u": use = value
             case "h": head = value
             case "o": user = value
+            case "d": times.dueAt = value.number ?? .max
+            case "w": times.keptUntil = value.number ?? .min
             case _ where name.hasPrefix("s:"): services.append((String(name.dropFirst(2)), value))
             case _ where name.hasPrefix("k:"):
                 if let entry = value.bytes.flatMap({ replay($0, field: name.dropFirst(2)) }) { replays.append(entry) }
@@ -178,7 +189,7 @@ struct RedisFields: Sendable {
         replays.sort { ($0.endsAt, $0.id.text) < ($1.endsAt, $1.id.text) }
         let record = SessionRecord(
             id: id, token: head.token, createdAt: head.createdAt, expiresAt: head.expiresAt, revision: revision,
-            services: documents, details: details, replays: (replays, replays.reduce(0) { $0 + $1.size }))
+            services: documents, times: times, details: details, replays: (replays, replays.reduce(0) { $0 + $1.size }))
         found.session = StoredSession(record: record, lastUsedAt: usedAt)
         return found
     }
@@ -206,6 +217,7 @@ struct RedisFields: Sendable {
             let labels = text.isEmpty ? SessionLabels.none : opened.flatMap(SessionLabels.init(text:))
             details.labels = labels ?? .none
             details.retiredTokens = try head.retiredTokens(from: createdAt)
+            if flags & Flag.exchange != 0 { details.exchange = try head.exchange(from: createdAt) }
             return Head(
                 token: token, createdAt: createdAt, expiresAt: expiresAt, details: details, hasLabels: labels != nil)
         }
@@ -233,10 +245,12 @@ struct RedisFields: Sendable {
             guard format == plain, let id = TaskID(try task.text()) else { return nil }
             let name = try task.text()
             let (attempts, attempt, claimed) = (try task.count(), try task.count(), try task.number())
-            let (createdAt, endsAt) = (try task.difference(), try task.difference())
+            let createdAt = try task.difference()
+            _ = try task.difference()
+            let due = try task.difference()
             return StoredTask(
-                id: id, name: name, attempts: attempts, createdAt: createdAt, endsAt: endsAt, attempt: attempt,
-                due: try task.difference(), isClaimed: claimed == 1)
+                id: id, name: name, attempts: attempts, createdAt: createdAt, attempt: attempt, due: due,
+                isClaimed: claimed == 1, isKept: (try? task.number()) == 1)
         }
     }
 

@@ -44,6 +44,9 @@ struct RedisKeys: Sendable {
     var overdue: String { "\(prefix){q}" }
     func ready(_ name: String) -> String { "\(prefix){q}:\(name)" }
 
+    /// A sorted set of session ids by when something is due.
+    var due: String { "\(prefix){d}" }
+
     /// A hash: the responses that a session keeps, beside it in a cluster. Scripts make the name of the session's.
     func replays(_ id: SessionID) -> String { "\(session(id)):k" }
 

@@ -22,7 +22,7 @@ struct RedisScript: Sendable {
     }
 
     static let all = [
-        commit, put, end, reserve, touch, swap, raise, find, exchange, fence, insist, rights,
+        commit, put, end, reserve, touch, swap, lend, raise, find, exchange, fence, insist, rights,
     ]
 
     /// Replaces the state of a session.
@@ -183,7 +183,7 @@ struct RedisScript: Sendable {
         return 1
         """, needsRoom: false)
 
-    /// Changes a task. Arguments: its field, its text, and the new text, which is "" to remove it.
+    /// Changes a field. Arguments: its name, its text, and the new text, which is "" to remove it.
     /// Result: 1, or 0 when the text is another one.
     static let swap = RedisScript(
         """
@@ -191,6 +191,16 @@ struct RedisScript: Sendable {
         if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
         else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
         return 1
+        """, needsRoom: false)
+
+    /// Takes the first members of a sorted set up to a score, and gives them another one. Arguments: the score, the
+    /// most members, and their new score.
+    /// Result: the members.
+    static let lend = RedisScript(
+        """
+        local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+        for _, member in ipairs(found) do redis.call('ZADD', KEYS[1], ARGV[3], member) end
+        return found
         """, needsRoom: false)
 
     /// A command that is executed also when Redis has no memory left. Arguments: its name, and what stands after its

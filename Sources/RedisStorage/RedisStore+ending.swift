@@ -72,6 +72,7 @@ extension RedisStore {
                 counter.add(-1)
                 unindex(ending.id)
                 unindex(ending.id, reply, user: nil)
+                send(RedisRequest("ZREM", .text(keys.due), .text("\(ending.id)")))
             }
         }
         return replies.dropFirst().map { $0[0].number ?? 0 }
@@ -103,9 +104,10 @@ extension RedisStore {
         progress.add(["SET", .text(keys.swept), .text(last.map { "\($0)" } ?? "")], insists: true)
         send(progress)
         var request = RedisRequest()
-        for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u") }
+        for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u", "w", "d") }
         let replies = try await ask(request)
-        var (overdue, candidates) = ([Ending](), [Shedding.Candidate]())
+        var (overdue, candidates, kept) = ([Ending](), [Shedding.Candidate](), 0)
+        var lost = RedisRequest()
         for (id, reply) in zip(ids, replies) {
             guard let revision = reply[0].text else {
                 doubt(id)
@@ -116,7 +118,12 @@ extension RedisStore {
             }
             // Other servers may know of later uses. So no session counts as never used.
             let lastUsedAt = min(usedAt, Self.never) + settings.useLag
-            if min(lastUsedAt + query.idleTimeout, head.expiresAt) + query.retention <= query.now {
+            let keptUntil = reply[4].number ?? .min
+            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil) { kept += 1 }
+            // Where the node that has the set of due times has lost something, it comes again.
+            if let due = reply[5].number, due <= query.now { lost.add(dueEntry(id, at: due), insists: true) }
+            let end = query.end(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil)
+            if end <= query.now {
                 guard !query.isInUse(id) else { continue }
                 if let tell = query.onOverdue {
                     tell(id)
@@ -124,14 +131,17 @@ extension RedisStore {
                     overdue.append(Ending(id: id, revision: revision, head: head, usedAt: used))
                 }
             } else if let candidate = query.candidate(
-                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, hasUser: reply[2].text != nil),
+                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil,
+                hasUser: reply[2].text != nil),
                 !query.isInUse(id)
             {
                 candidates.append(candidate)
             }
         }
+        send(lost)
         let ended = try await end(overdue)
-        return ExpiredSessions(count: ended.count { $0 == 1 }, looked: ids.count, candidates: candidates)
+        return ExpiredSessions(
+            count: ended.count { $0 == 1 }, looked: ids.count, candidates: candidates, kept: kept)
     }
 }
 

@@ -62,10 +62,13 @@ extension RedisStore {
 
     package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
         var tasks: [StoredTask] = []
-        var start = query.after.map { "(\($0.member)" } ?? "-"
+        var start = query.start.map { "(\($0.member)" } ?? "-"
+        // The names of a session's tasks begin with its id.
+        let end = query.session.map { "[\(TaskID(session: $0, journey: "~", number: .max).member)" } ?? "+"
         while tasks.count < query.limit {
             let members = try await ask(
-                RedisRequest("ZRANGEBYLEX", .text(keys.tasks), .text(start), "+", "LIMIT", "0", "256"))[0].list
+                RedisRequest("ZRANGEBYLEX", .text(keys.tasks), .text(start), .text(end), "LIMIT", "0", "256"))[0]
+                .list
                 .compactMap(\.text)
             tasks += try await look(members, in: keys.tasks).map(\.task).filter(query.fits)
             guard members.count == 256, let last = members.last else { break }

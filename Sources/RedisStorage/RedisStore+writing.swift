@@ -38,9 +38,11 @@ extension RedisStore {
         for document in record.services { values.add(document, names[document.service], fields(record.id)) }
         for service in record.details.undeclared { values.add(service.document, service.name, fields(record.id)) }
         values.add(record, fields(record.id))
+        values.add(record.times)
         for task in tasks { values.add(task) }
         if let replay { add(replay, record.id, to: &values) }
-        let content = RedisCommit.Content(record: record, replaced: revision, tasks: tasks, flows: flows)
+        let content = RedisCommit.Content(
+            record: record, replaced: revision, tasks: tasks, flows: flows, changesTimes: record.times != .none)
         RedisCommit(content, .put, values, in: self, then: done).send()
     }
 
@@ -60,6 +62,11 @@ extension RedisStore {
             values.add(record, fields(record.id))
             if record.userID == nil { removed.add("o") }
         }
+        if commit.changesTimes {
+            values.add(record.times)
+            if record.times.dueAt == .max { removed.add("d") }
+            if record.times.keptUntil == .min { removed.add("w") }
+        }
         for change in commit.tasks {
             switch change {
             case .begun(let task):
@@ -75,7 +82,7 @@ extension RedisStore {
         let usedAt = commit.usedAt == .min ? "" : String(commit.usedAt)
         let content = RedisCommit.Content(
             record: record, replaced: commit.replacedRevision, tasks: begun, flows: commit.newFlows,
-            changesServicesOnly: commit.changesServicesOnly)
+            changesServicesOnly: commit.changesServicesOnly, changesTimes: commit.changesTimes)
         var arguments = RedisRequest.Arguments([.text(usedAt), .text(String(removed.count))])
         arguments.add(removed)
         arguments.add(values)
@@ -111,7 +118,7 @@ extension RedisStore {
 
     /// When Redis may end a session, in milliseconds of Unix time.
     private func expiry(_ record: SessionRecord) -> String? {
-        settings.expiryMargin.map { String(min(record.expiresAt, Self.never) + $0) }
+        settings.expiryMargin.map { String(min(max(record.expiresAt, record.times.keptUntil), Self.never) + $0) }
     }
 
     // MARK: Indexes
@@ -132,8 +139,19 @@ extension RedisStore {
             }
         }
         for task in content.tasks { index(task, &request, insists: insists) }
+        if content.changesTimes { index(content, &request, insists: insists) }
         if content.replaced == nil { request.add(listing(record.id, insists: insists)) }
         return request
+    }
+
+    /// The time of a session's look, and of its end.
+    private func index(_ content: RedisCommit.Content, _ request: inout RedisRequest, insists: Bool) {
+        let record = content.record
+        if record.times.dueAt < .max { request.add(dueEntry(record.id, at: record.times.dueAt), insists: insists) }
+        // Another time stays until it comes up: see `dueSessions`.
+        if content.replaced != nil, record.times.keptUntil > record.expiresAt, let expiry = expiry(record) {
+            request.add("PEXPIREAT", .text(keys.session(record.id)), .text(expiry), "GT")
+        }
     }
 
     /// Counts a session that is new, and has indexes say what is true after a commit.
@@ -142,6 +160,12 @@ extension RedisStore {
     func unindex(_ content: RedisCommit.Content, _ reply: RedisReply) {
         let record = content.record
         if content.replaced == nil { counter.add(1) }
+        // Another server, which has looked at the session meanwhile, may have moved the entry.
+        if content.changesTimes, record.times.dueAt < .max {
+            var request = RedisRequest()
+            request.add(dueEntry(record.id, at: record.times.dueAt), insists: true)
+            send(request)
+        }
         guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply[1].text) }
         // Another server, which has signed the same user out, may have removed the session from the user's between the
         // two steps of the commit.
@@ -197,7 +221,8 @@ extension StoredSession {
         let record = raisingRevisionFloor(to: floor).record
         let begun = SessionRecord(
             id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
-            revision: max(record.revision, floor), services: record.services, details: record.details)
+            revision: max(record.revision, floor), services: record.services, times: record.times,
+            details: record.details)
         return StoredSession(record: begun, lastUsedAt: lastUsedAt)
     }
 }
@@ -212,6 +237,17 @@ extension RedisRequest.Arguments {
         }
         add("h")
         add(.bytes(fields.head(record)))
+    }
+
+    fileprivate mutating func add(_ times: SessionTimes) {
+        if times.dueAt < .max {
+            add("d")
+            add(.text(String(times.dueAt)))
+        }
+        if times.keptUntil > .min {
+            add("w")
+            add(.text(String(times.keptUntil)))
+        }
     }
 
     fileprivate mutating func add(_ document: ServiceDocument, _ name: String, _ fields: RedisFields) {

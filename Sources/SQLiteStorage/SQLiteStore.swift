@@ -278,7 +278,15 @@ package final class SQLiteStore: FileStore {
         // Each by itself, so that damage there keeps no session from ending.
         _ = try? await write { writer throws(SQLiteError) in try writer.giveBackSurplus() }
         _ = try? await write { writer throws(SQLiteError) in try writer.replays.removeEnded(now: query.now) }
-        return ExpiredSessions(count: ended, looked: overdue.looked, candidates: overdue.candidates)
+        return ExpiredSessions(count: ended, looked: overdue.looked, candidates: overdue.candidates, kept: overdue.kept)
+    }
+
+    package func dueSessions(now: Int64, limit: Int) async throws(StoreError) -> [DueSession] {
+        try await readDerived { reader throws(SQLiteError) in try reader.due(now: now, limit: limit) }
+    }
+
+    package func putOff(_ due: DueSession, to time: Int64) async throws(StoreError) {
+        try await write { writer throws(SQLiteError) in try writer.putOff(due, to: time) }
     }
 
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {

@@ -4,15 +4,16 @@ import Storage
 /// A row of the table `sessions`. SQL statements use the columns; the rest is in `state`:
 ///
 ///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
-///     [revision floor] [labels, JSON] [earlier tokens] [bytes of replays] · services · CRC-32 (4 bytes)
+///     [revision floor] [labels, JSON] [earlier tokens] [exchange of a token] [bytes of replays] · services
+///     CRC-32 (4 bytes)
 ///
 /// Format 1 is of a store without keys. In format 2 the labels are sealed, and the place of each document is doubled,
 /// with one added if the document is sealed (``SessionSeal``).
 ///
 /// Numbers without a given length are LEB128. The checksum also covers key, revision, expires_at and user_id, but not
-/// `used_at`, which changes without the others.
+/// `used_at` and the two times, which change without the others.
 struct SessionRow {
-    static let columns = "key, revision, used_at, expires_at, user_id, state"
+    static let columns = "key, revision, used_at, expires_at, user_id, state, due_at, kept_until"
     private static let (plainFormat, sealedFormat): (UInt8, UInt8) = (1, 2)
 
     let id: SessionID
@@ -21,6 +22,8 @@ struct SessionRow {
     let usedAt: Int64
     let createdAt: Int64
     let expiresAt: Int64
+    /// In columns of their own, which ``SessionWriter`` writes only when they change.
+    private(set) var times = SessionTimes.none
     /// The store's epoch when the row was written (``StoreFacts``).
     let epoch: UInt64
     /// When read, without labels: see ``openLabels(with:)``.
@@ -70,6 +73,7 @@ struct SessionRow {
         static let labels: UInt8 = 4
         static let retired: UInt8 = 8
         static let replays: UInt8 = 16
+        static let exchange: UInt8 = 32
     }
 
     var state: [UInt8] {
@@ -88,10 +92,12 @@ struct SessionRow {
         if !labels.isEmpty { flags |= Flag.labels }
         if !details.retiredTokens.isEmpty { flags |= Flag.retired }
         if replayBytes > 0 { flags |= Flag.replays }
+        if details.exchange != nil { flags |= Flag.exchange }
         state.add(flags)
         if details.revisionFloor > 0 { state.add(details.revisionFloor) }
         if !labels.isEmpty { state.add(labels) }
         if !details.retiredTokens.isEmpty { state.add(details.retiredTokens, from: createdAt) }
+        if let exchange = details.exchange { state.add(exchange, from: createdAt) }
         if replayBytes > 0 { state.add(UInt64(replayBytes)) }
         state.add(UInt64(services.count))
         for service in services { service.write(to: &state, from: createdAt, isMarked: isSealed) }
@@ -132,6 +138,7 @@ struct SessionRow {
         self.init(
             key: row.int64(0), revision: row.int64(1), usedAt: row.int64(2), expiresAt: row.int64(3),
             userID: row.isNull(4) ? nil : row.text(4), state: row.bytes(5))
+        times = SessionTimes(row, at: 6)
     }
 
     /// Reads a row from the values of ``columns``; nil when it is damaged.
@@ -163,6 +170,7 @@ struct SessionRow {
             if flags & Flag.floor != 0 { details.revisionFloor = try state.number() }
             labels = flags & Flag.labels != 0 ? try state.bytes() : []
             if flags & Flag.retired != 0 { details.retiredTokens = try state.retiredTokens(from: createdAt) }
+            if flags & Flag.exchange != 0 { details.exchange = try state.exchange(from: createdAt) }
             self.details = details
             replayBytes = flags & Flag.replays != 0 ? try state.count() : 0
             services = []
@@ -184,6 +192,21 @@ struct SessionRow {
         guard let opened = text.flatMap(SessionLabels.init(text:)) else { return false }
         details.labels = opened
         return true
+    }
+}
+
+extension SessionTimes {
+    /// Reads the columns `due_at` and `kept_until`.
+    init(_ row: SQLiteStatement, at column: Int32) {
+        self.init()
+        if !row.isNull(column) { dueAt = row.int64(column) }
+        if !row.isNull(column + 1) { keptUntil = row.int64(column + 1) }
+    }
+
+    /// Binds both to parameters.
+    func bind(to statement: SQLiteStatement, _ due: Int32, _ kept: Int32) throws(SQLiteError) {
+        try statement.bind(due, number: dueAt == .max ? nil : dueAt)
+        try statement.bind(kept, number: keptUntil == .min ? nil : keptUntil)
     }
 }
 

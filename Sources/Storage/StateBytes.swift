@@ -46,6 +46,14 @@ package struct StateWriter {
             for time in [token.givenAt, token.retiredAt, token.graceEndsAt] { add(difference: time &- start) }
         }
     }
+
+    /// - Parameter start: the session's creation time.
+    package mutating func add(_ exchange: TokenExchange, from start: Int64) {
+        exchange.former.withBytes { add(raw: $0) }
+        add((exchange.challenge == nil ? 0 : 1) | (exchange.isDone ? 2 : 0) | (exchange.isByCookie ? 4 : 0) as UInt8)
+        exchange.challenge?.withBytes { add(raw: $0) }
+        add(difference: exchange.endsAt &- start)
+    }
 }
 
 /// Reads what a ``StateWriter`` has written. Any other bytes throw an error.
@@ -104,6 +112,15 @@ package struct StateReader {
                 RetiredToken(digest: digest, givenAt: times[0], retiredAt: times[1], grace: times[2] - times[1]))
         }
         return tokens
+    }
+
+    package mutating func exchange(from start: Int64) throws(Malformed) -> TokenExchange {
+        guard let former = TokenDigest(bytes: Array(try raw(32))) else { throw Malformed() }
+        let flags = try byte()
+        let challenge = flags & 1 == 0 ? nil : CodeChallenge(bytes: Array(try raw(32)))
+        return TokenExchange(
+            former: former, challenge: challenge, isByCookie: flags & 4 != 0, endsAt: start &+ (try difference()),
+            isDone: flags & 2 != 0)
     }
 }
 

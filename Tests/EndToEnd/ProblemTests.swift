@@ -31,6 +31,7 @@ struct ProblemTests {
         try await Self.causeByWaiting(&causes)
         try await Self.causeByWatching(&causes)
         try await Self.causeByJourneys(&causes)
+        try await Self.causeByMovingJourneys(&causes)
         try await Self.causeByTasks(&causes)
         try await Self.causeByLostVersion(&causes)
         try await Self.causeByCommands(&causes)
@@ -301,6 +302,27 @@ struct ProblemTests {
         causes = found
     }
 
+    private static func causeByMovingJourneys(_ causes: inout Causes) async throws {
+        var found = causes
+        let portable =
+            #"{"id": "p", "version": 1, "initial": "a", "portable": true, "states": {"a": {"on": {"go": {"target": "a"}}}}}"#
+        try await withApplication(flows: [portable, TestFlows.wizard]) { app in
+            let (client, other) = (try await app.newSession().client, try await app.newSession().client)
+            let rooted = try await client.start("wizard")
+            found.expect("journey_not_portable", try await client.send("POST", "\(rooted)/links"))
+            let journey = try await client.start("p")
+            var made = try await client.send("POST", "\(journey)/links")
+            let link = try #require(made[member: "link"]?.string)
+            while made.status == 201 { made = try await client.send("POST", "\(journey)/links") }
+            found.expect("too_many_links", made)
+            try await other.send("POST", Paths.journeys, json: #"{"link":"\#(link)"}"#)
+            found.expect("journey_moved", try await client.get(journey))
+            found.expect(
+                "link_not_found", try await client.send("POST", Paths.journeys, json: #"{"link":"\#(link)"}"#))
+        }
+        causes = found
+    }
+
     private static func causeByTasks(_ causes: inout Causes) async throws {
         var found = causes
         try await withApplication(flows: [TaskFlows.login]) { app in
@@ -312,6 +334,17 @@ struct ProblemTests {
             try await client.event("back", on: journey)
             found.expect("task_over", try await admin.post("result", of: task, #"{"outcome":"ok"}"#))
             found.expect("task_not_found", try await admin.post("result", of: ["id": "x"], #"{"outcome":"ok"}"#))
+        }
+        try await withApplication(flows: [HeldTaskTests.flow, SideTaskTests.flow]) { app in
+            let (client, admin) = (try await app.newSession().client, app.admin())
+            try await client.event("pay", on: try await client.start("order"))
+            let task = try #require(try await admin.claim("charge").first)
+            let odd = #"{"outcome":"paid","output":{"reference":7}}"#
+            #expect(try await admin.post("result", of: task, odd).status == 202)
+            found.expect("task_held", try await admin.post("failure", of: task, #"{"reason":"x"}"#))
+            let note = try await client.start("note")
+            for _ in 0..<50 { try await client.event("send", #"{"to": "ada"}"#, on: note) }
+            found.expect("too_many_tasks", try await client.event("send", #"{"to": "ada"}"#, on: note))
         }
         causes = found
     }

@@ -51,6 +51,30 @@ struct SharedStoreTests {
         }
     }
 
+    @Test("of sessions at both servers that use one link at once, one gets the journey")
+    func links() async throws {
+        try await Self.withServers { _, one, two in
+            let source = try await one.newToken()
+            let journey = try await one.client.with(token: source).start("application")
+            let made = try await one.client.with(token: source).send("POST", "\(journey)/links")
+            let link = try #require(made[member: "link"]?.string)
+            var clients: [TestClient] = []
+            for _ in 0..<4 {
+                for server in [one, two] { clients.append(server.client.with(token: try await server.newToken())) }
+            }
+            let taken = try await withThrowingTaskGroup(of: TestResponse.self) { [clients] group in
+                for client in clients {
+                    group.addTask { try await client.send("POST", Paths.journeys, json: #"{"link":"\#(link)"}"#) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(taken.map(\.status).sorted() == [201] + Array(repeating: 404, count: clients.count - 1))
+            for server in [one, two] {
+                #expect(try await server.client.with(token: source).get(journey).code == "journey_moved")
+            }
+        }
+    }
+
     @Test("a stream goes on at the other server, which tells what was missed")
     func resumed() async throws {
         try await Self.withServers { _, one, two in

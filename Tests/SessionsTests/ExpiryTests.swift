@@ -261,7 +261,7 @@ import Testing
         let kept = expected.enumerated().filter { $0.offset % 3 != 0 }.map(\.element).sorted()
         var given: [Int64] = []
         for now in stride(from: Int64(0), through: 203, by: 7) {
-            while let id = index.popDue(now: now) {
+            while let id = index.popDue(now: now)?.id {
                 // At the first time after its deadline.
                 #expect(now - 7 < Int64(id.high) && Int64(id.high) <= now)
                 given.append(Int64(id.high))

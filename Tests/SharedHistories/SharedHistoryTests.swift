@@ -29,6 +29,7 @@ struct SharedHistoryTests {
         let tally = Tally(limit: operations)
         fleet.keySession = try await fleet[0].sessions.create().0.id
         let subjects = try await subjects(fleet, tally, violations, count: 24)
+        let tickers = try await Tickers(fleet)
         let seeds = (0..<48).map { _ in random.next() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, seed) in seeds.enumerated() {
@@ -60,6 +61,7 @@ struct SharedHistoryTests {
         if tally.hasGivenUp { return }
         await fleet.heal()
         try await finish(fleet, subjects, tally)
+        try await tickers.finish(fleet, violations)
         keys.finish(executed: try await fleet.executedKeys(at: fleet[1]))
         let found = violations.all
         print(

@@ -14,7 +14,7 @@ final class SharedServer: Sendable {
     let store: RedisStore
     let sessions: Sessions
     let idempotency: Idempotency
-    private let upkeep: Task<Void, Never>
+    private let upkeep: [Task<Void, Never>]
 
     /// Longer than most delays, and so short that an operation that waits for nothing does not wait long.
     static let deadline = Duration.milliseconds(400)
@@ -33,6 +33,7 @@ final class SharedServer: Sendable {
             ServiceDefinition(declared: "chain", default: initial),
             ServiceDefinition(declared: "mirror", default: initial),
             ServiceDefinition(declared: "log", default: []),
+            ServiceDefinition(declared: "ticks", default: ["count": 0]),
         ])
         var storing = RedisStore.Settings()
         storing.deadline = Self.deadline
@@ -44,14 +45,15 @@ final class SharedServer: Sendable {
         settings.lifetime = 48 * 3_600_000
         settings.maxResidentBytes = residents * Session.footprint
         let flows = FlowLoader(services: catalog.directory).load([
-            FlowFile(name: "work.json", bytes: Array(Self.flow.utf8))
+            FlowFile(name: "work.json", bytes: Array(Self.flow.utf8)),
+            FlowFile(name: "tick.json", bytes: Array(Tickers.flow.utf8)),
         ])
         guard let flows = flows.catalog else { throw BadFlow(problems: "\(flows.problems)") }
         sessions = Sessions(
             settings: settings, catalog: catalog, store: store,
             journeys: JourneySettings(engine: FlowEngine(catalog: flows), mainFlow: "work"))
         idempotency = Idempotency(sessions: sessions, clock: SystemClock())
-        upkeep = Task { [sessions] in await sessions.run() }
+        upkeep = [Task { [sessions] in await sessions.run() }, Task { [sessions] in await sessions.runDue() }]
     }
 
     struct BadFlow: Error { let problems: String }
@@ -60,7 +62,7 @@ final class SharedServer: Sendable {
     func kill() async {
         await proxy.set(.refusing)
         await proxy.cause(.cut)
-        upkeep.cancel()
+        for task in upkeep { task.cancel() }
         Task { [store, proxy] in
             await store.close()
             proxy.close()
@@ -68,8 +70,8 @@ final class SharedServer: Sendable {
     }
 
     func close() async {
-        upkeep.cancel()
-        await upkeep.value
+        for task in upkeep { task.cancel() }
+        for task in upkeep { await task.value }
         await store.close()
         proxy.close()
     }

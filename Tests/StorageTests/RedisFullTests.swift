@@ -26,7 +26,7 @@ import Testing
         let store = try fixture.store()
         let task = StoredTask(
             id: TaskID(session: id, journey: "main", number: 2), name: "check", attempts: 2, createdAt: 1,
-            endsAt: 1_000, due: 1)
+            due: 1)
         try await store.create(Samples.session(id))
         var begin = Samples.commit(Samples.record(id, revision: 2, [Samples.document(revision: 2)]), over: 1)
         begin.tasks = [.begun(task)]

@@ -126,7 +126,7 @@ import Testing
         let tasks = (2..<5).map { number in
             StoredTask(
                 id: TaskID(session: id, journey: "main", number: number), name: "check", attempts: 2, createdAt: 1,
-                endsAt: 1_000, due: 1)
+                due: 1)
         }
         var begin = commit(2, over: 1, details: SessionDetails(userID: "bob"))
         begin.tasks = tasks.map { .begun($0) }
@@ -138,7 +138,7 @@ import Testing
         // On its connection, after what nobody waits for.
         _ = try await store.standing(of: id)
         let list = store.keys.sessions(with: id).dropFirst(fixture.prefix.count)
-        let names = ["{flows}", "{q}", "{q}:check", "{q}=", "{\(id)}", "{u:bob}", String(list)]
+        let names = ["{flows}", "{q}:check", "{q}=", "{\(id)}", "{u:bob}", String(list)]
         #expect(try fixture.keyNames() == names.sorted())
         #expect(try fixture.ask("ZCARD", .text(store.keys.tasks)).number == 2)
         _ = try await store.claimTasks(TaskClaim(name: "check", limit: 1, now: 10, end: 20))
@@ -476,7 +476,7 @@ import Testing
             .begun(
                 StoredTask(
                     id: TaskID(session: id, journey: "main", number: number), name: "check", attempts: 3, createdAt: 1,
-                    endsAt: 1_000, due: Int64(number)))
+                    due: Int64(number)))
         }
         try await stores[1].commit(begin)
         let claimed = await withTaskGroup(of: [TaskID].self) { group in

@@ -49,7 +49,7 @@ struct RepairedStore {
         let name = number.isMultiple(of: 9) ? String(repeating: "n", count: 1_500) : "check"
         return StoredTask(
             id: TaskID(session: session, journey: String(repeating: "j", count: 200), number: UInt64(number + 2)),
-            name: name, attempts: 3, createdAt: 90, endsAt: 1 << 40, due: Int64(1 << 39 + number))
+            name: name, attempts: 3, createdAt: 90, due: Int64(1 << 39 + number))
     }
 
     /// A file with sessions, of which every twelfth ends.

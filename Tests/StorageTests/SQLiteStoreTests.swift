@@ -184,30 +184,46 @@ struct SQLiteStoreTests {
     }
 
     @Test(
-        "a file of version 4, 5 or 6 gets the tables that it does not have, and keeps its sessions",
-        arguments: [("DROP TABLE tasks;", 4), ("", 5), ("", 6)])
+        "a file of version 4 to 7 gets the tables and columns that it does not have, and keeps its sessions",
+        arguments: [("DROP TABLE tasks;", 4), (withoutKept, 5), (withoutKept, 6), (withoutKept, 7)])
     func upgraded(_ change: String, _ version: Int) async throws {
         let file = try SQLiteFile()
         let session = Samples.session()
         let first = try file.store()
         try await first.create(session)
         await first.close()
+        let replays = version < 7 ? "DROP TABLE replays; DROP TABLE lone_replays;" : ""
         try SQLiteConnection(file.path, .write).execute(
-            "\(change) DROP TABLE replays; DROP TABLE lone_replays; PRAGMA user_version = \(version)")
+            """
+            INSERT INTO tasks VALUES (1, 'main', 1, 1, 'late', 3, 1, 9, 0, 1, 0, 1, 9, 0);
+            \(change) \(replays) DROP INDEX sessions_due; ALTER TABLE sessions DROP COLUMN due_at;
+            ALTER TABLE sessions DROP COLUMN kept_until; PRAGMA user_version = \(version)
+            """)
         let store = try file.store()
         #expect(try await store.load(session.record.id)?.record.revision == 1)
+        // Its journeys may have times.
+        #expect(store.hasLostTasks)
+        let times = SessionTimes(dueAt: 30, keptUntil: 40)
+        let lost = RestoredTasks(session: session.record.id, revision: 1, tasks: [], times: times)
+        #expect(try await store.restoreTasks([lost], areAll: true) && !store.hasLostTasks)
+        #expect(try await store.load(session.record.id)?.record.times == times)
+        #expect(try await store.dueSessions(now: 30, limit: 1).map(\.id) == [session.record.id])
+        #expect(try await store.overdueTasks(now: .max - 1, limit: 1).isEmpty)
         var commit = Samples.commit(Samples.record(session.record.id, revision: 2), over: 1)
         let task = StoredTask(
             id: TaskID(session: session.record.id, journey: "main", number: 2), name: "work", attempts: 1, createdAt: 1,
-            endsAt: 9, due: 1)
+            due: 1)
         commit.tasks = [.begun(task)]
         let replay = SessionStoreContract.replay("key")
         commit.replays = ReplayChange(added: replay)
         try await store.commit(commit)
         #expect(try await store.replays.response(replay.entry.id, of: session.record.id) == replay.response)
-        #expect(try await store.tasks(TaskQuery(now: 1, limit: 1)) == [task])
+        #expect(try await store.tasks(TaskQuery(name: "work", now: 1, limit: 1)) == [task])
+        #expect(try await store.updateTask(task.id, .hold)?.isKept == true)
         await store.close()
     }
+
+    private static let withoutKept = "ALTER TABLE tasks DROP COLUMN kept;"
 
     @Test("a second store on the same file is refused until the first is closed")
     func second() throws {

@@ -7,12 +7,11 @@ import Testing
 extension SessionStoreContract {
     private func task(
         _ number: UInt64 = 2, of session: SessionID? = nil, _ name: String = "check", attempts: Int = 2,
-        due: Int64 = 100,
-        endsAt: Int64 = 10_000
+        due: Int64 = 100
     ) -> StoredTask {
         StoredTask(
             id: TaskID(session: session ?? id, journey: "main", number: number), name: name, attempts: attempts,
-            createdAt: 90, endsAt: endsAt, due: due)
+            createdAt: 90, due: due)
     }
 
     private static func claim(_ name: String = "check", _ limit: Int = 10, now: Int64, end: Int64) -> TaskClaim {
@@ -82,16 +81,16 @@ extension SessionStoreContract {
         #expect(claimed.count == 57 && Set(claimed).count == 57)
     }
 
-    @Test("a task whose time is over is not handed out, and is there to be looked at", arguments: stores)
-    func taskOver(_ candidate: Candidate) async throws {
+    @Test("a task whose last attempt is over can be put off", arguments: stores)
+    func taskPutOff(_ candidate: Candidate) async throws {
         let store = try await make(candidate)
-        try await add([task(endsAt: 150)], to: store)
-        #expect(try await store.claimTasks(Self.claim(now: 150, end: 500)).tasks.isEmpty)
-        #expect(try await store.overdueTasks(now: 149, limit: 10).isEmpty)
+        try await add([task(attempts: 1)], to: store)
+        _ = try await store.claimTasks(Self.claim(now: 100, end: 150))
         #expect(try await store.overdueTasks(now: 150, limit: 10).count == 1)
-        _ = try await store.updateTask(task().id, .move(due: 100, endsAt: 900))
-        #expect(try await store.overdueTasks(now: 150, limit: 10).isEmpty)
-        #expect(try await store.claimTasks(Self.claim(now: 150, end: 500)).tasks.count == 1)
+        _ = try await store.updateTask(task().id, .putOff(to: 900))
+        #expect(try await store.overdueTasks(now: 899, limit: 10).isEmpty)
+        #expect(try await store.overdueTasks(now: 900, limit: 10).count == 1)
+        #expect(try await store.claimTasks(Self.claim(now: 900, end: 950)).tasks.isEmpty)
     }
 
     @Test(
@@ -155,5 +154,62 @@ extension SessionStoreContract {
         #expect(try await store.tasks(TaskQuery(name: "other", now: 100, limit: 100)).count == 5)
         #expect(try await store.tasks(TaskQuery(status: .claimed, now: 100, limit: 100)).count == 2)
         #expect(try await store.tasks(TaskQuery(name: "check", status: .waiting, now: 100, limit: 100)).count == 3)
+    }
+
+    @Test(
+        "a task of which a result is kept is not handed out; it is looked at when its lease ends, and never after that",
+        arguments: stores)
+    func keptResults(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        try await add([task(attempts: 9)], to: store)
+        _ = try await store.claimTasks(Self.claim(now: 100, end: 200))
+        let kept = try await store.updateTask(task().id, .keep(now: 110))
+        #expect(kept?.isKept == true && kept?.status(at: 150) == .claimed && kept?.status(at: 200) == .held)
+        #expect(try await store.tasks(TaskQuery(status: .claimed, now: 150, limit: 9)) == [kept])
+        #expect(try await store.tasks(TaskQuery(status: .held, now: 200, limit: 9)) == [kept])
+        let claims = try await store.claimTasks(Self.claim(now: 300, end: 400))
+        #expect(claims.tasks.isEmpty && claims.nextDue == nil)
+        #expect(try await store.overdueTasks(now: 199, limit: 10).isEmpty)
+        #expect(try await store.overdueTasks(now: 200, limit: 10) == [kept])
+        let held = try await store.updateTask(task().id, .hold)
+        #expect(held?.status(at: 150) == .held)
+        #expect(try await store.overdueTasks(now: 9_999, limit: 10).isEmpty)
+        #expect(try await store.updateTask(task().id, .look) == held)
+        #expect(try await store.tasks(TaskQuery(status: .waiting, now: 300, limit: 9)).isEmpty)
+    }
+
+    @Test("a lease without an end ends within a day once a result is kept", arguments: stores)
+    func keptWithoutEnd(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        try await add([task()], to: store)
+        _ = try await store.claimTasks(Self.claim(now: 100, end: .max))
+        let kept = try await store.updateTask(task().id, .keep(now: 110))
+        #expect(kept?.due == 110 + StoredTask.longestLease)
+        #expect(try await store.overdueTasks(now: 110 + StoredTask.longestLease, limit: 10).map(\.id) == [task().id])
+    }
+
+    @Test("an operator makes a task due at once, with one more attempt if none is left", arguments: stores)
+    func hastened(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        try await add([task(attempts: 1, due: 900)], to: store)
+        #expect(try await store.claimTasks(Self.claim(now: 100, end: 200)).tasks.isEmpty)
+        _ = try await store.updateTask(task().id, .hasten(now: 100))
+        #expect(try await store.claimTasks(Self.claim(now: 100, end: 200)).tasks.map(\.attempt) == [1])
+        _ = try await store.updateTask(task().id, .hasten(now: 150))
+        #expect(try await store.claimTasks(Self.claim(now: 150, end: 200)).tasks.map(\.attempt) == [2])
+    }
+
+    @Test("tasks are listed by session and by age", arguments: stores)
+    func taskFilters(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        let other = SessionID(random: SystemRandom())
+        try await add([task(2), task(3)], to: store)
+        try await add([task(2, of: other)], to: store, of: other)
+        #expect(try await store.tasks(TaskQuery(session: other, now: 100, limit: 9)).map(\.id.session) == [other])
+        let first = try await store.tasks(TaskQuery(session: id, now: 100, limit: 1))
+        #expect(first == [task(2)])
+        #expect(try await store.tasks(TaskQuery(session: id, now: 100, after: task(2).id, limit: 9)) == [task(3)])
+        #expect(try await store.tasks(TaskQuery(before: 90, now: 100, limit: 9)).isEmpty)
+        #expect(try await store.tasks(TaskQuery(before: 91, now: 100, limit: 9)).count == 3)
     }
 }

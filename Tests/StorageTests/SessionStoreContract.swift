@@ -103,6 +103,28 @@ import Testing
         #expect(kept.createdAt == 12 && kept.updatedAt == 13 && kept.bytes == Array("{}".utf8))
     }
 
+    @Test("what a sign-in has left of a token is kept, with and without a challenge, open and done", arguments: stores)
+    func exchanges(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        let challenge = try #require(CodeChallenge("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"))
+        for (number, kept) in [(challenge, false), (nil, true), (challenge, true), (nil, false)].enumerated() {
+            let id = SessionID(random: SystemRandom())
+            var details = SessionDetails(labels: SessionLabels(["a": "b"]), mode: .cookie)
+            details.exchange = TokenExchange(
+                former: TokenDigest(words: (7, 8, 9, 10)), challenge: kept.0, endsAt: 500 + Int64(number),
+                isDone: kept.1)
+            let record = SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 100, expiresAt: 9_000, revision: 1,
+                services: [], details: details)
+            try await store.create(StoredSession(record: record, lastUsedAt: 101))
+            let loaded = try #require(try await store.load(id)).record
+            let exchange = try #require(loaded.details.exchange)
+            #expect(exchange.former == TokenDigest(words: (7, 8, 9, 10)) && exchange.challenge == kept.0)
+            #expect(exchange.endsAt == 500 + Int64(number) && exchange.isDone == kept.1)
+            #expect(loaded.details.labels == SessionLabels(["a": "b"]) && loaded.details.mode == .cookie)
+        }
+    }
+
     @Test("a session is created once", arguments: stores)
     func createTwice(_ candidate: Candidate) async throws {
         let store = try await make(candidate)

@@ -127,6 +127,15 @@ extension Configuration {
 }
 
 extension RunningApplication {
+    /// Waits for a task, and ends it as a back end does.
+    /// - Returns: the status of the response to the result.
+    @discardableResult
+    package func endTask(_ name: String, _ result: String) async throws -> Int {
+        let claimed = try await admin().send("POST", "/v1/tasks/claims", json: #"{"task":"\#(name)","wait":"20s"}"#)
+        guard let id = claimed.items.first?[string: "id"] else { throw UnexpectedAnswer(response: claimed) }
+        return try await admin().send("POST", "/v1/tasks/\(id)/result", json: result).status
+    }
+
     /// Attaches a user to a session through the admin listener.
     /// - Returns: the session's new token.
     package func signIn(_ user: String, to session: String, claims: String = "{}") async throws -> String {

@@ -77,6 +77,12 @@ package final class SteeredStore: SessionStore {
     package func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
         try await inner.updateTask(id, update)
     }
+    package func dueSessions(now: Int64, limit: Int) async throws(StoreError) -> [DueSession] {
+        try await inner.dueSessions(now: now, limit: limit)
+    }
+    package func putOff(_ due: DueSession, to time: Int64) async throws(StoreError) {
+        try await inner.putOff(due, to: time)
+    }
     package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
         try await inner.overdueTasks(now: now, limit: limit)
     }

@@ -22,7 +22,7 @@ export interface SessionOptions {
   url?: string;
   /** `bearer` (default): this module keeps the token. `cookie`: the browser does, out of reach of scripts. */
   mode?: "bearer" | "cookie";
-  /** Where the token outlives the page: `sessionStorage`, `localStorage`, or anything like them. */
+  /** Where the token outlives the page, and what proves a sign-in: `sessionStorage`, `localStorage`, or anything like them. */
   storage?: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
   /** The token's name in `storage`. Default: `concierge`. */
   key?: string;
@@ -95,9 +95,14 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
   readonly info: SessionInfo;
   readonly isOnline: boolean;
   readonly isExpired: boolean;
-  /** Tabs with the same `storage` share it. Null in cookie mode. Set it when your back end hands over a new one, as it does at sign-in. */
+  /** Tabs with the same `storage` share it. Null in cookie mode. A sign-in from a flow replaces it; set it when your back end hands over a new one. */
   token: string | null;
 
+  /**
+   * What an event carries so that a sign-in that it leads to is this client's. `send` adds it; only requests of your own to
+   * `…/events` need it. Undefined on insecure pages.
+   */
+  challenge(): Promise<string | undefined>;
   /** Reads `info` again. In cookie mode: after the browser was given a new cookie, goes on with that. */
   refresh(): Promise<this>;
   /** Ends the session, and removes all of its services and journeys. */
@@ -113,6 +118,13 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
     flow: string,
     options?: { input?: JSONValue; at?: string; version?: number; resume?: boolean },
   ): Promise<Journey>;
+  /**
+   * Goes on here with a journey of another session: by a link that `Journey.link` has made, or with one of
+   * `journeysOfUser`. A `Problem` 404 when the link cannot be used any more.
+   */
+  take(what: string | { session: string; journey: string }): Promise<Journey>;
+  /** The journeys of all sessions of the user who is signed in here. */
+  journeysOfUser(): Promise<(JourneyView & { session: string; portable: boolean })[]>;
   /**
    * Any request. `path` begins with `/v1/`; `/v1/sessions/current` is this session, also if another tab has stored the
    * token of another one. A GET or POST is repeated when that may help. Rejects with a `Problem` for a status of 400 and
@@ -203,6 +215,8 @@ export interface JourneyView {
   output: JSONValue;
   started_at: string;
   expires_at: string | null;
+  /** When something happens by itself next; null for never, as the data is. */
+  due_at: string | null;
 }
 
 export interface Screen {
@@ -245,6 +259,8 @@ export interface Journey extends Live<JourneyView> {
   /** Releases everything of the journey and begins again. The session's services stay. */
   startOver(flow?: string, input?: JSONValue): Promise<JourneyView>;
   abandon(): Promise<void>;
+  /** A secret by which the journey can be taken to another session, once; good for seven days unless `expiresIn` says. */
+  link(expiresIn?: string): Promise<{ link: string; expires_at: string }>;
   /** A service as this journey sees it: its flow's own, else the session's. */
   service<Document = any>(name: string): Service<Document>;
 }

@@ -16,6 +16,7 @@ const locks = globalThis.navigator?.locks ?? { request: async (name, options, wo
 export class Session extends EventTarget {
   #options;
   #token = null;
+  #verifier = null;
   #items = new Map();
   info = null;
   isOnline = true;
@@ -54,22 +55,70 @@ export class Session extends EventTarget {
     this.isExpired &&= !token;
   }
 
+  // After a sign-in it proves that this client has sent the credentials (RFC 7636). Tabs share it, as they do the token.
+  get #kept() {
+    const { storage, key } = this.#options;
+    return (storage ? storage.getItem(`${key}-verifier`) : this.#verifier) ?? null;
+  }
+  set #kept(verifier) {
+    const { storage, key } = this.#options;
+    this.#verifier = verifier;
+    verifier ? storage?.setItem(`${key}-verifier`, verifier) : storage?.removeItem(`${key}-verifier`);
+  }
+
+  /** What events carry for a sign-in. Undefined on insecure pages, which cannot compute it: there the back end hands over. */
+  async challenge() {
+    if (!crypto.subtle) return undefined;
+    const verifier = (this.#kept ??= base64URL(crypto.getRandomValues(new Uint8Array(32))));
+    return base64URL(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
+  }
+
+  /** A sign-in may have ended the token: then this gets the new one. Of several tabs one does so. */
+  #exchange(token) {
+    const { url, mode, key } = this.#options;
+    const ask = (body) => this.request("POST", `${CURRENT}/tokens`, { body, isWatching: true });
+    return locks.request(`concierge ${url} ${key} token`, {}, async () => {
+      const verifier = this.#kept;
+      try {
+        if (mode === "cookie") {
+          // Another tab may have done it. Without a verifier the cookie is proof enough, unless it is that of a
+          // development server.
+          const look = () => this.request("GET", CURRENT, { isWatching: true }).then(() => true, () => false);
+          if (this.info && (await look())) return true;
+          await (verifier ? ask({ verifier }).catch(() => ask()) : ask());
+        } else if (token === this.token) {
+          if (!token || !verifier) return false;
+          this.token = (await ask({ verifier })).body.token;
+        }
+        this.#kept = null;
+        return true;
+      } catch (error) {
+        if (error.status !== 401) throw error;
+        return false;
+      }
+    });
+  }
+
   refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body, isExpired: false });
   end = () => this.request("DELETE", CURRENT).then(() => ((this.token = null), this.#expire()));
   service = (name) => this.item(Service, `${CURRENT}/services/${name}`);
   services = async () => (await this.request("GET", `${CURRENT}/services?limit=100`)).body.items;
   journey = (id) => this.item(Journey, `${CURRENT}/journeys/${id}`, this.query);
 
-  async start(flow, options) {
+  start = (flow, options) => this.#begin({ flow, ...options });
+  take = (what) => this.#begin(typeof what === "string" ? { link: what } : { take: what });
+  journeysOfUser = async () => (await this.request("GET", `${CURRENT}/journeys?of=user&limit=100`)).body.items;
+
+  async #begin(request) {
     const path = `${CURRENT}/journeys${this.query}`;
-    const { body, etag } = await this.request("POST", path, { body: { flow, ...options } });
+    const { body, etag } = await this.request("POST", path, { body: request });
     const journey = this.journey(body.id);
     journey.etag ? await journey.get() : journey.show(body, etag);
     return journey;
   }
 
   /** Any request of the API. A GET or POST is repeated when that may help; its key makes it safe for a POST. */
-  async request(method, path, { body, headers, signal, isWatching } = {}, count = 1) {
+  async request(method, path, { body, headers, signal, isWatching, isAgain } = {}, count = 1) {
     const { token, info } = this;
     const { url, mode } = this.#options;
     const fields = { ...(body !== undefined && { "content-type": "application/json" }), ...headers };
@@ -93,11 +142,16 @@ export class Session extends EventTarget {
     const most = answer.body?.code === "request_in_progress" ? 30 : [0, 429, 503].includes(status) ? 3 : 1;
     if (["GET", "POST"].includes(method) && count < most) {
       await pause(Math.min(Number(answer.headers?.get("retry-after")) || 0.3, 10) * 1_000, signal);
-      return this.request(method, path, { body, headers: fields, signal, isWatching }, count + 1);
+      return this.request(method, path, { body, headers: fields, signal, isWatching, isAgain }, count + 1);
     }
     if (this.isOnline !== status > 0) this.#tell((this.isOnline = status > 0) ? "online" : "offline");
-    if (status) this.#tell("exchange", { method, path, body, answer, duration: performance.now() - began });
-    if (status === 401 && token === this.token && !isWatching) this.#expire();
+    const isTold = status && path !== `${CURRENT}/tokens`; // A token is nothing to look at.
+    if (isTold) this.#tell("exchange", { method, path, body, answer, duration: performance.now() - began });
+    if (status === 401 && !isWatching) {
+      const canRepeat = !isAgain && (await this.#exchange(token));
+      if (canRepeat) return this.request(method, path, { body, headers: fields, signal, isAgain: true });
+      if (token === this.token) this.#expire();
+    }
     if (answer.body?.code === "session_not_found" && path.startsWith(CURRENT)) this.#expire();
     if (!status || status >= 400) throw new Problem(answer);
     return answer;
@@ -139,8 +193,9 @@ export class Session extends EventTarget {
     }
   }
 
-  /** A sign-in ends the old token a little before the app, or another tab, sets the new one. */
+  /** A sign-in ends the old token a little before this client, the app, or another tab has the new one. */
   async #replacement(token, signal) {
+    if (await this.#exchange(token).catch(() => false)) return;
     for (let count = 0; count < 20 && this.token === token; count++) await pause(500, signal);
     // Only the browser knows its cookie.
     if (this.token === token && !signal.aborted) await (token ? this.#expire() : this.refresh().catch(() => {}));
@@ -280,9 +335,10 @@ export class Journey extends Live {
     return this.value;
   }
 
-  send(event, data) {
+  async send(event, data) {
     const headers = this.etag && { "if-match": this.etag };
-    return this.write("POST", `/events${this.query}`, { body: { event, data }, headers }).catch(async (error) => {
+    const body = { event, data, challenge: await this.session.challenge() };
+    return this.write("POST", `/events${this.query}`, { body, headers }).catch(async (error) => {
       if (error.status === 412) await this.read().catch(() => {});
       throw error;
     });
@@ -291,6 +347,8 @@ export class Journey extends Live {
   back = () => this.send("back");
   navigate = (to) => this.write("POST", `/navigation${this.query}`, { body: { to } });
   startOver = (flow, input) => this.write("PUT", this.query, { body: { flow, input } });
+  link = async (expiresIn) =>
+    (await this.session.request("POST", `${this.path}/links`, { body: { expires_in: expiresIn } })).body;
   abandon = () => this.session.request("DELETE", this.path).then(() => this.show(null, null));
   service = (name) => this.session.item(Service, `${this.path}/services/${name}`);
 
@@ -298,6 +356,9 @@ export class Journey extends Live {
   mayChangeBy = ({ service, journey }) =>
     this.path.endsWith(`/journeys/${journey}`) || (this.view?.screen && service && service !== "coordinator");
 }
+
+const base64URL = (bytes) =>
+  btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
 const pause = (duration, signal) =>
   new Promise((resolve) => {

@@ -11,7 +11,9 @@ package enum APIParameter: String, Sendable, CaseIterable {
     case onConflict = "on_conflict"
     case dryRun = "dry_run"
     case task, status
-    case include
+    case sessionID = "session_id"
+    case olderThan = "older_than"
+    case include, of
     // In header fields.
     case ifMatch = "If-Match"
     case ifNoneMatch = "If-None-Match"
@@ -23,7 +25,9 @@ package enum APIParameter: String, Sendable, CaseIterable {
 
     package var isInQuery: Bool {
         switch self {
-        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status, .include: true
+        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status, .sessionID,
+            .olderThan, .include, .of:
+            true
         default: false
         }
     }

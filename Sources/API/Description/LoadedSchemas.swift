@@ -149,8 +149,39 @@ struct LoadedSchemas: Sendable {
             schemas.add(Self.closed(properties, required: ["flow"] + (isNeeded ? ["input"] : [])), named: name)
             choices.append((id, name))
         }
-        replaced[APISchema.newJourney.name] = Self.choice(of: choices, by: "flow")
+        // A journey that moves here brings its flow along.
+        let start = Self.choice(of: choices, by: "flow")
+        let others = Self.moves.map { wanted, schema in
+            let name = schemas.take(wanted)
+            schemas.add(schema, named: name)
+            return SchemaComponents.reference(to: name)
+        }
+        replaced[APISchema.newJourney.name] = start.merging([
+            "oneOf": JSONDocument((start[member: "oneOf"]?.elements ?? []) + others)
+        ])
     }
+
+    /// What takes a journey over.
+    private static let moves: [(name: String, schema: JSONDocument)] = [
+        (
+            "JourneyByLink",
+            closed([("link", ["type": "string", "pattern": "^cgl_[A-Za-z0-9_-]{64}$"])], required: ["link"])
+        ),
+        (
+            "JourneyOfUser",
+            closed(
+                [
+                    (
+                        "take",
+                        closed(
+                            [
+                                ("session", ["type": "string", "minLength": 1]),
+                                ("journey", ["type": "string", "minLength": 1]),
+                            ], required: ["session", "journey"])
+                    )
+                ], required: ["take"])
+        ),
+    ]
 
     /// One schema for each name of an event, told apart by `event`. Its `data` is that of the flows and screens that
     /// have an event of the name.

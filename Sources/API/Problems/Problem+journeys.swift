@@ -15,6 +15,10 @@ extension Problem {
                 fields: current.map { [.etag: $0.description] } ?? [:])
         case .preconditionRequired: self.init(.preconditionRequired, error.description)
         case .tooMany: self.init(.tooManyJourneys, error.description)
+        case .moved: self.init(.journeyMoved, error.description)
+        case .notPortable: self.init(.journeyNotPortable, error.description)
+        case .tooManyLinks: self.init(.tooManyLinks, error.description)
+        case .linkUnusable: self.init(.linkNotFound, error.description)
         case .noMainFlow:
             self.init(
                 .invalidInput, error.description,
@@ -27,10 +31,10 @@ extension Problem {
     /// - Parameters:
     ///   - path: the journey's, if it exists and can be started over.
     ///   - bringsInput: whether the input was a part of the request; otherwise the flow passed it to a child flow.
-    ///   - neededInput: the schema of the input that starting the journey over needs; `nil` when it needs none.
+    ///   - restart: how to start the journey over; nil when that is not known.
     package init(
         _ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true,
-        neededInput: JSONDocument? = nil
+        restart: JourneyRestart? = nil
     ) {
         switch refusal {
         case .eventNotAccepted(let event, let accepted):
@@ -64,12 +68,12 @@ extension Problem {
         case .finished(let outcome):
             let end = outcome.map { "The journey is finished, with the outcome \($0.quoted)." }
             self.init(
-                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence(neededInput),
-                members: Self.startAgain(path, neededInput))
+                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence(restart),
+                members: Self.startAgain(path, restart))
         case .expired:
             self.init(
-                .journeyExpired, "The journey has expired." + Self.startAgainSentence(neededInput),
-                members: Self.startAgain(path, neededInput))
+                .journeyExpired, "The journey has expired." + Self.startAgainSentence(restart),
+                members: Self.startAgain(path, restart))
         case .due: self.init(.contention, fields: [.retryAfter: "1"])
         case .endless: self.init(.endlessFlow)
         case .unreachable(let screen, let places):
@@ -87,12 +91,35 @@ extension Problem {
         case .stackFull: self.init(.stackFull)
         case .taskOver: self.init(.taskOver)
         case .unknownOutcome(let outcome, let known): self.init(unknownOutcome: outcome, known: known)
+        case .outputInvalid(let outcome, let places):
+            self.init(
+                .invalidInput, "The output is not one that the task can have with the outcome \(outcome.quoted).",
+                errors: Self.errors(places, in: "/output"))
+        case .tooManyTasks(let limit):
+            self.init(.tooManyTasks, "The session has \(limit) tasks that nobody has done yet, which is the limit.")
         case .orphaned(let flow, let version):
             self.init(
                 .journeyOrphaned,
-                "The journey is on version \(version) of \(flow.quoted), which is no longer loaded."
-                    + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
+                "What the journey stands on in version \(version) of \(flow.quoted) is no longer loaded."
+                    + Self.startAgainSentence(restart), members: Self.startAgain(path, restart))
         }
+    }
+
+    /// The problem that keeps the result of a task from being taken.
+    package init(ofResult error: any Error) {
+        switch error {
+        case let refusal as JourneyRefusal: self.init(refusal, ofJourneyAt: nil, bringsInput: false)
+        case let error as SessionError: self.init(error)
+        default: self.init(.internalError)
+        }
+    }
+
+    /// The problem as a document.
+    package var document: JSONDocument {
+        var json = JSONWriter(reservingCapacity: 512)
+        write(to: &json, requestID: nil)
+        // The writer always writes valid JSON.
+        return (try? JSONDocument(parsing: json.bytes)) ?? .null
     }
 
     /// The text of a journey; of one that cannot go on with the problem that keeps it.
@@ -108,21 +135,27 @@ extension Problem {
         return json.bytes
     }
 
-    private static func startAgainSentence(_ neededInput: JSONDocument?) -> String {
+    private static func startAgainSentence(_ restart: JourneyRestart?) -> String {
         " start_again says how to begin anew."
-            + (neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
+            + (restart?.neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
     }
 
-    /// The request that starts the journey over, as data, and the schema of the input that its body needs.
+    /// The request that starts the journey over, as data: with the flow, and the input again. Where the flow does not
+    /// take that, the schema of the input that the body needs.
     private static func startAgain(
-        _ path: String?, _ neededInput: JSONDocument?
+        _ path: String?, _ restart: JourneyRestart?
     ) -> [(name: String, value: JSONDocument)] {
         guard let path else { return [] }
+        var body: [(name: String, value: JSONDocument)] = []
+        if let restart { body.append((name: "flow", value: JSONDocument(restart.flow))) }
+        if let restart, restart.neededInput == nil, restart.input != .emptyObject {
+            body.append((name: "input", value: restart.input))
+        }
         var request: [(name: String, value: JSONDocument)] = [
             (name: "method", value: "PUT"), (name: "href", value: JSONDocument(path)),
-            (name: "body", value: .emptyObject),
+            (name: "body", value: JSONDocument(members: body)),
         ]
-        if let neededInput { request.append((name: "input", value: neededInput)) }
+        if let neededInput = restart?.neededInput { request.append((name: "input", value: neededInput)) }
         return [(name: "start_again", value: JSONDocument(members: request))]
     }
 

@@ -86,13 +86,14 @@ extension Problem {
         case .notFound: self.init(.taskNotFound)
         case .over: self.init(.taskOver)
         case .notClaimed: self.init(.taskNotClaimed)
+        case .held: self.init(.taskHeld)
         }
     }
 
-    /// The problem for an outcome that a flow has no transition for.
+    /// The problem for an outcome that a task cannot have.
     package init(unknownOutcome outcome: String, known: [String]) {
         self.init(
-            .invalidInput, "The flow has no transition for the outcome \(outcome.quoted).",
+            .invalidInput, "The task cannot end with the outcome \(outcome.quoted).",
             errors: [
                 InvalidInput(pointer: "/outcome", detail: "must be one of \(known.joined(separator: ", "))")
             ])

@@ -83,6 +83,9 @@ extension ProblemKind {
     package static let journeyNotFound = ProblemKind(
         .notFound, "journey_not_found", "No such journey", "The session has no journey of that id.")
     package static let taskNotFound = ProblemKind(.notFound, "task_not_found", "No such task", "No task has that id.")
+    package static let linkNotFound = ProblemKind(
+        .notFound, "link_not_found", "Link cannot be used",
+        "The link is unknown, was used, or has expired, or its journey is over: ask for another one.")
     package static let methodNotAllowed = ProblemKind(
         .methodNotAllowed, "method_not_allowed", "Method not allowed", "Allow lists what is possible here.")
     package static let notAcceptable = ProblemKind(
@@ -117,6 +120,12 @@ extension ProblemKind {
     package static let taskNotClaimed = ProblemKind(
         .conflict, "task_not_claimed", "Task not claimed",
         "This worker holds no lease on the task: no attempt is in progress, or a later one is. Claim the task first.")
+    package static let taskHeld = ProblemKind(
+        .conflict, "task_held", "Task held",
+        "A result of the task is kept until an operator ends it: with another result, or with a failure that is final.")
+    package static let tooManyTasks = ProblemKind(
+        .conflict, "too_many_tasks", "Too many tasks",
+        "The session has reached its limit of tasks that its journeys have recorded and nobody has done yet.")
     package static let tooManyJourneys = ProblemKind(
         .conflict, "too_many_journeys", "Too many journeys",
         "The session has reached its limit of journeys: delete one that is no longer needed.")
@@ -129,6 +138,15 @@ extension ProblemKind {
     package static let journeyOrphaned = ProblemKind(
         .conflict, "journey_orphaned", "Flow version gone",
         "The journey's version of its flow is no longer loaded: start it over with PUT.")
+    package static let journeyNotPortable = ProblemKind(
+        .conflict, "journey_not_portable", "Journey cannot move",
+        "The journey's flow does not say that its journeys may move to another session: it needs \"portable\": true.")
+    package static let tooManyLinks = ProblemKind(
+        .conflict, "too_many_links", "Too many links",
+        "The session has reached its limit of links that can still be used: wait until one has expired or was used.")
+    package static let journeyMoved = ProblemKind(
+        .gone, "journey_moved", "Journey moved",
+        "The journey has moved to another session and goes on there.")
     package static let journeyFinished = ProblemKind(
         .gone, "journey_finished", "Journey finished",
         "The journey has reached its end: start_again says how to begin a new one.")
@@ -229,13 +247,15 @@ extension ProblemKind {
         invalidIdempotencyKey, idempotencyKeyNotPossible, notAnExport, tooManyArguments, malformedRequest,
         invalidTarget, invalidHost, ambiguousLength,
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
-        serviceNotFound, commandNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable,
+        serviceNotFound, commandNotFound, flowNotFound, journeyNotFound, taskNotFound, linkNotFound,
+        methodNotAllowed, notAcceptable,
         patchConflict,
         requestInProgress, replayExpired, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, commandRefused,
         actionFailed,
-        taskNotClaimed,
+        taskNotClaimed, taskHeld, tooManyTasks,
         tooManyJourneys,
-        tooManySessionsOfUser, stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver,
+        tooManySessionsOfUser, stackFull, journeyOrphaned, journeyNotPortable, tooManyLinks, journeyMoved,
+        journeyFinished, journeyExpired, resumePointGone, taskOver,
         preconditionFailed,
         bodyTooLarge,
         stateTooLarge,

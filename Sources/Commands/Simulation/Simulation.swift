@@ -15,6 +15,7 @@ struct Simulation {
     private let flow: FlowDefinition
     private let given: SimulationScript.Given
     private let recording: Recording
+    private let seen = SeenTasks()
 
     /// - Parameter given: the services, the user and the time before the first step.
     init(of flow: FlowDefinition, _ loaded: LoadedConfiguration, given: SimulationScript.Given) async throws {
@@ -29,7 +30,7 @@ struct Simulation {
         sessions = Sessions(
             settings: settings,
             catalog: try loaded.catalog(), store: MemoryStore(), clock: clock,
-            journeys: JourneySettings(engine: engine))
+            journeys: JourneySettings(engine: engine, problem: { Problem(ofResult: $0).document }))
         catalog = sessions.catalog
         session = try await sessions.create().0
         if let user = given.user { _ = try await sessions.attachUser(user.id, claims: user.claims, to: session) }
@@ -94,7 +95,10 @@ struct Simulation {
                 let settled = try await endingTasks(shown)
                 recording.keep()
                 try await tell(place, .shown(settled, path: path))
-            } catch let error where error is JourneyRefusal || error is JourneyError || error is TaskError {
+            } catch let error
+                where error is JourneyRefusal || error is JourneyError || error is TaskError
+                || error is HeldResult
+            {
                 recording.drop()
                 try await tell(place, .refused(error))
             }
@@ -111,7 +115,8 @@ struct Simulation {
             var ended = false
             for (name, end) in given.tasks {
                 for task in try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0) {
-                    try await sessions.endTask(task.task.id, outcome: end.outcome, output: end.output)
+                    let end = try await sessions.endTask(task.task.id, outcome: end.outcome, output: end.output)
+                    try checkIsTaken(end)
                     ended = true
                 }
             }
@@ -119,6 +124,23 @@ struct Simulation {
             shown = try await session.journey(shown.view.id)
         }
         return shown
+    }
+
+    /// A script has no operator who could end a task that is held.
+    private func checkIsTaken(_ end: TaskEnd) throws {
+        if case .held(let problem) = end { throw HeldResult(problem) }
+    }
+
+    /// The tasks that were recorded since this was last asked, for which no journey waits.
+    func newTasks() async throws -> [(name: String, input: JSONDocument)] {
+        var new: [(name: String, input: JSONDocument)] = []
+        for task in try await sessions.tasks(limit: Self.mostTasks) {
+            guard let details = try await sessions.details(of: task), !details.isAwaited,
+                seen.insert(task.id)
+            else { continue }
+            new.append((task.name, details.input))
+        }
+        return new
     }
 
     /// A flow may begin a task again whenever it ends.
@@ -139,7 +161,7 @@ struct Simulation {
         case .task(let name, let outcome, let output):
             guard let task = try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0).first
             else { throw TaskError.notFound }
-            try await sessions.endTask(task.task.id, outcome: outcome, output: output ?? .null)
+            try checkIsTaken(try await sessions.endTask(task.task.id, outcome: outcome, output: output ?? .null))
             return (try await session.journey(id), [])
         case .back: return (try await send("back", nil, to: id), [])
         case .navigate(let screen): return try await session.navigate(journey: id, to: screen)
@@ -151,10 +173,24 @@ struct Simulation {
             }
             return (try await session.journey(id), [])
         case .wait(let duration):
-            clock.advance(duration)
-            return (try await session.journey(id), [])
+            return (try await wait(duration, in: id), [])
         }
     }
+
+    /// Lets time pass as a server does, which looks at the journey whenever something is due.
+    private func wait(_ duration: Duration, in id: String) async throws -> JourneyText {
+        let end = clock.now().later(by: duration.milliseconds)
+        for _ in 0..<Self.mostLooks {
+            // A journey that is stuck stays due.
+            guard let due = try await session.journey(id).dueAt, due > clock.now(), due < end else { break }
+            clock.set(to: due)
+        }
+        clock.set(to: end)
+        return try await session.journey(id)
+    }
+
+    /// A timer may come every second for years.
+    private static let mostLooks = 10_000
 
     private func send(
         _ event: String, _ data: JSONDocument?, to id: String, isFromBackend: Bool = false
@@ -190,6 +226,14 @@ private final class Recording: Sendable {
     func drop() { state.withLock { $0.new = [] } }
 }
 
+/// The tasks that were shown.
+private final class SeenTasks: Sendable {
+    private let ids = Mutex<Set<TaskID>>([])
+
+    /// - Returns: whether it is new.
+    func insert(_ id: TaskID) -> Bool { ids.withLock { $0.insert(id).inserted } }
+}
+
 /// The time of a simulation: it begins now, and the script moves it.
 final class SimulationClock: SessionClock {
     private let time: Atomic<Int64>
@@ -203,7 +247,7 @@ final class SimulationClock: SessionClock {
     /// A simulation does not wait.
     func sleep(milliseconds: Int64) async throws {}
 
-    func advance(_ duration: Duration) { time.wrappingAdd(duration.milliseconds, ordering: .relaxed) }
+    func set(to now: Int64) { time.store(now, ordering: .relaxed) }
 }
 
 /// How a simulation shows the journey's screen, or why a step was refused.
@@ -242,6 +286,7 @@ enum SimulationText {
         case let refusal as JourneyRefusal: Problem(refusal, ofJourneyAt: nil)
         case let error as JourneyError: Problem(error)
         case let error as TaskError: Problem(error)
+        case let error as HeldResult: error.problem
         default: throw error
         }
     }
@@ -253,5 +298,18 @@ enum SimulationText {
 
     private static func frame(_ frame: FrameView) -> String {
         "\(frame.flow)/\(frame.screen)" + (frame.presentation == .modal ? " (modal)" : "")
+    }
+}
+
+/// A result that the flow cannot take. A server keeps it.
+struct HeldResult: Error {
+    let problem: Problem
+
+    init(_ document: JSONDocument) {
+        let kind = document[member: "code"]?.string.flatMap(ProblemKind.named) ?? .internalError
+        let errors = (document[member: "errors"]?.elements ?? []).map { error in
+            InvalidInput(pointer: error[member: "pointer"]?.string ?? "", detail: error[member: "detail"]?.string ?? "")
+        }
+        problem = Problem(kind, document[member: "detail"]?.string, errors: errors)
     }
 }

@@ -84,6 +84,19 @@ package actor Application {
                         line.add("command", command)
                         line.add("cpu_ms", Int(duration.milliseconds))
                     }
+                case .held(let id, let name, let outcome, let problem):
+                    log.write(.error, "task_held") { line in
+                        line.add("task", name)
+                        line.add("task_id", id.description)
+                        line.add("outcome", outcome)
+                        line.add("detail", problem[member: "detail"]?.string ?? problem[member: "title"]?.string ?? "")
+                    }
+                case .undone(let id, let name, let reason):
+                    log.write(.error, "task_given_up") { line in
+                        line.add("task", name)
+                        line.add("task_id", id.description)
+                        line.add("detail", reason)
+                    }
                 case .failed(let service, let hook, let reason):
                     log.write(.error, "hook_failed") { line in
                         line.add("service", service)
@@ -143,6 +156,7 @@ package actor Application {
             publicServer: publicServer, adminServer: adminServer,
             sweepers: [
                 Task { [sessions] in if await opening.value { await sessions.run() } },
+                Task { [sessions] in if await opening.value { await sessions.runDue() } },
                 Task { [sessions] in await sessions.runWatches() },
                 Task { [sessions] in if await opening.value { await sessions.runProcessDocuments() } },
             ],
@@ -252,12 +266,13 @@ package actor Application {
         let services = ServiceEndpoints(catalog: sessions.catalog, caller: .client, session: caller.inPath)
         let journeyServices = services.ofJourney
         var routes = RouterBuilder()
+        // Before the next: the query of a page is for the page.
+        if configuration.demo { DemoEndpoints().add(to: &routes) }
         routes.use(QueryMiddleware(.public))
         let program = ProgramEndpoints(readiness: readiness)
         program.addHealth(to: &routes)
         program.add(to: &routes)
         describe(.public).add(to: &routes)
-        if configuration.demo { DemoEndpoints().add(to: &routes) }
         if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
         routes.group(
             IdempotencyMiddleware(

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import HTTPServer
 import JSONDocument
@@ -17,7 +18,9 @@ extension SessionSettings {
         lifetime = configuration.sessionLifetime.milliseconds
         touchInterval = configuration.touchInterval.milliseconds
         expiredRetention = configuration.expiredRetention.milliseconds
+        caseLifetime = configuration.caseLifetime.milliseconds
         rotationGrace = configuration.rotationGrace.milliseconds
+        cookiesAreProof = SessionCookie(configuration.cookie).isProof
         maxSessions = configuration.maxSessions
         maxResidentBytes = configuration.maxResidentBytes
         maxSessionsOfUser = configuration.maxUserSessions
@@ -36,7 +39,8 @@ extension JourneySettings {
     init(_ configuration: Configuration, flows: FlowCatalog) {
         self.init(
             engine: FlowEngine(catalog: flows, orphans: configuration.orphanedJourneys),
-            mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max)
+            mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max,
+            problem: { Problem(ofResult: $0).document })
     }
 }
 

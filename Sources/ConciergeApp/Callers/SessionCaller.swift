@@ -4,7 +4,7 @@ import Operations
 import Sessions
 
 extension FoundSession {
-    fileprivate var keyOwner: KeyOwner {
+    var keyOwner: KeyOwner {
         let (id, userID) = session.identity
         return KeyOwner(.session(id, userID: userID), .session(session), token)
     }
@@ -70,7 +70,7 @@ final class SessionCaller: Sendable {
     }
 
     /// Notes whose request it is, and counts it.
-    private func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
+    func note(_ token: PresentedToken, of request: HTTPRequest, _ session: Session) throws(Problem) {
         // A request may look for its session more than once.
         guard request.note == nil else { return }
         try quotas.count(
@@ -111,14 +111,23 @@ final class SessionCaller: Sendable {
 
     /// The owner of an `Idempotency-Key`: the session, or the peer while a session is being created.
     @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
-        Self.namesSession(request) ? try await session(of: request).keyOwner : try Self.peer(request)
+        guard Self.namesSession(request) else { return try Self.peer(request) }
+        do {
+            return try await session(of: request).keyOwner
+        } catch SessionError.unauthenticated {
+            return try await ownerOfEndedToken(of: request)
+        }
     }
 
     /// The same without waiting; `nil` when the store has to be asked.
     @Sendable func residentKeyOwner(of request: HTTPRequest) throws -> KeyOwner? {
         guard Self.namesSession(request) else { return try Self.peer(request) }
-        let found = try find(try presentedToken(of: request), of: request)
-        return found?.isRemembered == false ? found?.keyOwner : nil
+        do {
+            let found = try find(try presentedToken(of: request), of: request)
+            return found?.isRemembered == false ? found?.keyOwner : nil
+        } catch SessionError.unauthenticated where request.match.route?.pattern.text == Self.tokens {
+            return nil
+        }
     }
 
     private static func peer(_ request: HTTPRequest) throws -> KeyOwner {

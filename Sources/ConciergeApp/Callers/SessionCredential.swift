@@ -73,6 +73,9 @@ struct SessionCookie: Sendable {
         attributes = (settings.secure ? "; Secure" : "") + "; HttpOnly; SameSite=Lax; Path=/"
     }
 
+    /// Whether no page, and no other host, can have set it (RFC 6265 bis, section 4.1.3.2).
+    var isProof: Bool { name.hasPrefix("__Host-") }
+
     /// The value of `Set-Cookie` for a new token, valid until the session's absolute end.
     func carrying(_ token: SessionToken, lifetimeMilliseconds: Int64) -> String {
         "\(name)=\(token.text)\(attributes); Max-Age=\(lifetimeMilliseconds / 1_000)"

@@ -59,17 +59,15 @@ struct AdminSessionEndpoints: Sendable {
 
     private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(of: request)
-        let body = try BodyMembers(request, known: ["user_id", "claims"])
-        guard let user = body["user_id"]?.string else { throw BodyMembers.refusal("user_id", "must be a string") }
-        let claims = body["claims"] ?? .emptyObject
-        guard claims.kind == .object else { throw BodyMembers.refusal("claims", "must be an object") }
-        let token = try await sessions.attachUser(user, claims: claims, to: session)
-        let summary = try session.summary()
-        return .json { json in
-            json.name("session")
-            json.session(summary)
-            json.token(token)
+        let user = try UserClaims(RequestBody.read(request))
+        let token: SessionToken
+        do {
+            token = try await sessions.attachUser(user.userID, claims: user.claims, to: session)
+        } catch SessionError.ended {
+            // One that has expired and stays for its work, too.
+            throw Problem(.sessionNotFound)
         }
+        return .signedIn(try session.summary(), token)
     }
 
     private func signOut(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -87,6 +85,17 @@ struct AdminSessionEndpoints: Sendable {
     private func endOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {
         let count = try await sessions.endSessions(ofUser: request.parameter("user"))
         return .json { $0.member("count", count) }
+    }
+}
+
+extension HTTPResponse {
+    /// A session that a user has signed in to, and its new token.
+    static func signedIn(_ session: SessionSummary, _ token: SessionToken) -> HTTPResponse {
+        .json { json in
+            json.name("session")
+            json.session(session)
+            json.token(token)
+        }
     }
 }
 

@@ -15,7 +15,7 @@ struct SessionEndpoints: Sendable {
         routes.on(.get, "/v1/sessions/{session}", handler: caller.inPath.handler(show))
         routes.on(.patch, "/v1/sessions/{session}", handler: caller.inPath.task(update))
         routes.on(.delete, "/v1/sessions/{session}", end)
-        routes.on(.post, "/v1/sessions/{session}/tokens", handler: caller.inPath.task(rotate))
+        routes.on(.post, SessionCaller.tokens, replaceToken)
     }
 
     private func create(_ request: HTTPRequest) throws -> HTTPOutcome {
@@ -101,10 +101,40 @@ struct SessionEndpoints: Sendable {
         return own
     }
 
-    @Sendable private func rotate(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
-        let session = found.session
-        _ = try BodyMembers(request, known: [], isOptional: true)
-        let response = UnitResponse(to: request) { (token: SessionToken) in
+    private func replaceToken(_ request: HTTPRequest) async throws -> HTTPResponse {
+        do {
+            let found = try await caller.session(of: request)
+            try caller.checkPath(of: request, names: found.session)
+            return try await rotate(request, found)
+        } catch SessionError.unauthenticated {
+            let (found, proof) = try await caller.sessionOfEndedToken(of: request)
+            try caller.checkPath(of: request, names: found.session)
+            return try await exchange(request, found, proof)
+        }
+    }
+
+    private func rotate(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        // The verifier of a client whose sign-in has not come yet is not needed.
+        let verifier = try BodyMembers(request, known: ["verifier"], isOptional: true)["verifier"]
+        guard verifier.map({ $0.string.flatMap(CodeChallenge.init(ofVerifier:)) != nil }) ?? true else {
+            throw BodyMembers.refusal("verifier", "must be 43 to 128 of A-Za-z0-9._~-")
+        }
+        let response = replaced(request, found.session)
+        return try response.of(
+            await sessions.rotate(found.session, presenting: found.token, once: response.once))
+    }
+
+    private func exchange(
+        _ request: HTTPRequest, _ found: FoundSession, _ proof: ExchangeProof
+    ) async throws -> HTTPResponse {
+        guard let token = found.token else { throw SessionError.unauthenticated }
+        let response = replaced(request, found.session)
+        return try response.of(
+            await sessions.exchange(token, proof, of: found.session, once: response.once))
+    }
+
+    private func replaced(_ request: HTTPRequest, _ session: Session) -> UnitResponse<SessionToken> {
+        UnitResponse(to: request) { token in
             request.carries(token)
             let summary = try session.summary()
             guard summary.mode == .cookie else {
@@ -114,8 +144,6 @@ struct SessionEndpoints: Sendable {
             response.fields.add(.setCookie, cookie(carrying: token, of: summary))
             return response
         }
-        return try response.of(
-            await sessions.rotate(session, presenting: found.token, once: response.once))
     }
 
     private func listOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -206,8 +234,10 @@ extension SessionEndpoints {
             responses: [.done("Ended.", headers: [.setCookie, .clearSiteData])], problems: [.storageFull]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/tokens", id: "rotateToken",
-            summary: "A new token. The old one works for a short grace time; using it later ends the session",
-            parameters: [.idempotencyKey],
+            summary:
+                "A new token. The old one works for a short grace time; using it later ends the session. After a sign-in "
+                + "from a flow the old token opens this alone, with the verifier of the challenge that was sent",
+            parameters: [.idempotencyKey], body: .json("NewTokenRequest", isRequired: false),
             responses: [
                 .json(
                     "The token; in cookie mode it is in Set-Cookie only.", "NewToken", status: .created,

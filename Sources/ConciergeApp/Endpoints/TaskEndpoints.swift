@@ -21,6 +21,7 @@ struct TaskEndpoints: Sendable {
         routes.on(.post, "/v1/tasks/{id}/result", finish)
         routes.on(.post, "/v1/tasks/{id}/failure", fail)
         routes.on(.post, "/v1/tasks/{id}/lease", extend)
+        routes.on(.post, "/v1/tasks/{id}/retry", retry)
     }
 
     private func claim(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -51,21 +52,32 @@ struct TaskEndpoints: Sendable {
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var query = try QueryReader(request)
-        let status: TaskStatus? = query.choice(.status)
-        let page = try PageRequest(&query)
-        let after = try page.cursorText.map { text throws(SessionError) in
+        var reader = try QueryReader(request)
+        let page = try PageRequest(&reader)
+        // One more shows whether there is another page.
+        var query = TaskQuery(now: sessions.now, limit: page.limit + 1)
+        query.name = reader.text(.task)
+        query.status = reader.choice(.status)
+        query.session = reader.sessionID(.sessionID)
+        query.before = reader.duration(.olderThan).map { query.now - $0.milliseconds }
+        try reader.check()
+        query.after = try page.cursorText.map { text throws(SessionError) in
             guard let id = TaskID(text) else { throw .malformedCursor }
             return id
         }
-        // One more shows whether there is another page.
-        let tasks = try await sessions.tasks(
-            named: query.text(.task), status, after: after, limit: page.limit + 1)
-        let now = sessions.now
+        let tasks =
+            if let user = reader.text(.userID) { try await sessions.tasks(query, ofUser: user) } else {
+                try await sessions.tasks(query)
+            }
+        var items: [(task: StoredTask, details: TaskDetails?)] = []
+        for task in tasks.prefix(page.limit) {
+            // What cannot be read now is left out.
+            items.append((task, try? await sessions.details(of: task)))
+        }
         return .json { json in
             json.array("items") { json in
-                for task in tasks.prefix(page.limit) {
-                    json.listed(task, task.status(at: now), sessions.timestamp)
+                for (task, details) in items {
+                    json.listed(task, task.status(at: query.now), details, sessions.timestamp)
                 }
             }
             if tasks.count > page.limit { json.member("next", tasks[page.limit - 1].id.description) }
@@ -73,21 +85,30 @@ struct TaskEndpoints: Sendable {
     }
 
     private func finish(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try BodyMembers(request, known: ["outcome", "output"])
+        let body = try BodyMembers(request, known: ["outcome", "output", "sign_in"])
         guard let outcome = try body.text("outcome") else { throw BodyMembers.missing("outcome") }
-        let response = UnitResponse(to: request) { .done }
+        var report = TaskReport(outcome: outcome, output: body["output"] ?? .null)
+        report.user = try UserClaims.ofResult(body["sign_in"])
+        let response = UnitResponse<TaskEnd>(to: request) { HTTPResponse($0, to: request) }
         return try response.of(
             await sessions.endTask(
-                id(of: request), outcome: outcome, output: body["output"] ?? .null, once: response.once))
+                id(of: request), by: report, once: response.once))
     }
 
     private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try BodyMembers(request, known: ["reason", "retry_after", "attempt"])
+        let body = try BodyMembers(request, known: ["reason", "retry_after", "attempt", "final"])
         guard let reason = try body.text("reason") else { throw BodyMembers.missing("reason") }
         let after = try body.duration("retry_after", in: .zero...Self.mostRetryAfter)
-        try await sessions.failTask(
-            id(of: request), attempt: body.number("attempt"), reason: reason, retryAfter: after?.milliseconds)
-        return .done
+        return HTTPResponse(
+            try await sessions.failTask(
+                id(of: request), attempt: body.number("attempt"), reason: reason, retryAfter: after?.milliseconds,
+                isFinal: body.flag("final")), to: request)
+    }
+
+    private func retry(_ request: HTTPRequest) async throws -> HTTPResponse {
+        _ = try BodyMembers(request, known: [], isOptional: true)
+        let response = UnitResponse<TaskEnd?>(to: request) { HTTPResponse($0 ?? .taken, to: request) }
+        return try response.of(await sessions.retryTask(id(of: request), once: response.once))
     }
 
     private func extend(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -135,7 +156,9 @@ extension JSONWriter {
     }
 
     /// A task in the list of all.
-    fileprivate mutating func listed(_ task: StoredTask, _ status: TaskStatus, _ shown: (Int64) -> Timestamp) {
+    fileprivate mutating func listed(
+        _ task: StoredTask, _ status: TaskStatus, _ details: TaskDetails?, _ shown: (Int64) -> Timestamp
+    ) {
         func optionalTime(_ name: String, _ time: Int64?) {
             self.name(name)
             if let time, time < .max { self.time(shown(time)) } else { null() }
@@ -145,13 +168,43 @@ extension JSONWriter {
         member("task", task.name)
         member("status", status.rawValue)
         member("session", task.id.session.description)
+        member("user_id", details?.userID)
         member("journey", task.id.journey)
         member("attempt", task.attempt)
         member("attempts", task.attempts)
         member("created_at", shown(task.createdAt))
         optionalTime("lease_expires_at", status == .claimed ? task.due : nil)
         optionalTime("next_attempt_at", status == .waiting && task.attempt > 0 ? task.readyAt : nil)
+        member("last_failure", details?.notes?.failure)
+        if let result = details?.notes?.result {
+            object("result") { json in
+                json.member("outcome", result.outcome)
+                json.member("output", result.output)
+            }
+            member("problem", result.problem)
+        }
         endObject()
+    }
+}
+
+extension HTTPResponse {
+    /// 204, 200 with the new token of a session to which a user was attached, or 202 for a result that is kept.
+    fileprivate init(_ end: TaskEnd, to request: HTTPRequest) {
+        switch end {
+        case .taken: self = .done
+        case .signedIn(let signedIn):
+            guard let token = signedIn.token else {
+                self = .done
+                return
+            }
+            request.carries(token)
+            self = .signedIn(signedIn.session, token)
+        case .held(let problem):
+            self = .json(.accepted) { json in
+                json.member("held", true)
+                json.member("problem", problem)
+            }
+        }
     }
 }
 
@@ -168,26 +221,45 @@ extension TaskEndpoints {
             ],
             problems: [.contention, .storageFull]),
         APIOperation(
-            method: .get, path: "/v1/tasks", id: "listTasks", summary: "The tasks that journeys wait for",
-            parameters: [.task, .status, .limit, .cursor], responses: [.json("A page of tasks.", "TaskList")],
+            method: .get, path: "/v1/tasks", id: "listTasks",
+            summary: "The tasks that are to be done, and those whose result is held",
+            parameters: [.task, .status, .sessionID, .userID, .olderThan, .limit, .cursor],
+            responses: [.json("A page of tasks.", "TaskList")],
             problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/result", id: "finishTask",
-            summary: "The result of a task: its journey moves on", parameters: [.idempotencyKey],
-            body: .json("TaskResult"), responses: [.done("The journey has moved on.", headers: [.idempotencyReplayed])],
-            problems: ending),
+            summary: "The result of a task: its journey moves on, and with `sign_in` a user is attached to the session",
+            parameters: [.idempotencyKey], body: .json("TaskResult"),
+            responses: [
+                .done("The journey has moved on.", headers: [.idempotencyReplayed]),
+                .json(
+                    "A user was attached, and no challenge says who fetches the new token: the session, and the token.",
+                    "SignedIn", headers: [.idempotencyReplayed]),
+                held,
+            ],
+            problems: ending + [.invalidInput, .tooManySessionsOfUser]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/failure", id: "failTask",
             summary: "An attempt has failed: the task is handed out again, or its journey moves on by `done.failed`",
             parameters: [.idempotencyKey], body: .json("TaskFailure"),
-            responses: [.done("Noted.", headers: [.idempotencyReplayed])], problems: ending),
+            responses: [.done("Noted.", headers: [.idempotencyReplayed]), held], problems: ending + [.taskHeld]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/lease", id: "extendTask",
             summary: "The attempt takes longer: extends its lease, from now on", parameters: [.idempotencyKey],
             body: .json("TaskLease"),
             responses: [.json("When the lease ends.", "TaskLeaseEnd", headers: [.idempotencyReplayed])],
             problems: [.taskNotFound, .taskOver, .taskNotClaimed, .storageFull]),
+        APIOperation(
+            method: .post, path: "/v1/tasks/{id}/retry", id: "retryTask",
+            summary: "Tries a kept result again; for any other task the next attempt may begin now",
+            parameters: [.idempotencyKey],
+            responses: [.done("The journey has moved on, or the task is due.", headers: [.idempotencyReplayed]), held],
+            problems: ending + [.invalidInput]),
     ]
+
+    private static let held = APIResponse.json(
+        "The flow cannot take the result. It is kept, with the problem, until an operator ends the task.", "HeldTask",
+        status: .accepted, headers: [.idempotencyReplayed])
 
     private static let ending: [ProblemKind] = [
         .taskNotFound, .taskOver, .taskNotClaimed, .guardNotMet, .actionFailed, .invalidState, .stackFull,

@@ -77,6 +77,20 @@ struct QueryReader {
         return nil
     }
 
+    mutating func sessionID(_ parameter: APIParameter) -> SessionID? {
+        guard let text = text(parameter) else { return nil }
+        if let id = SessionID(text) { return id }
+        refuse(parameter, "must be the id of a session")
+        return nil
+    }
+
+    mutating func duration(_ parameter: APIParameter) -> Duration? {
+        guard let text = text(parameter) else { return nil }
+        if let duration = DurationText.parse(text) { return duration }
+        refuse(parameter, "must be a duration, as in 90s, 24h or P7D")
+        return nil
+    }
+
     /// - Throws: `Problem` 400 `invalid_input` with all mistakes so far.
     func check() throws(Problem) {
         guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }

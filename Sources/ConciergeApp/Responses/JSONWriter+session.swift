@@ -15,6 +15,7 @@ extension JSONWriter {
                 }
             }
         }
+        if let time = session.keptUntil { member("kept_until", time) }
         member("revision", session.revision)
         endObject()
     }

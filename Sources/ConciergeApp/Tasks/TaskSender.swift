@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// | response | means |
 /// |---|---|
-/// | 200 with `{"outcome", "output"}` | the result |
+/// | 200 with `{"outcome", "output"}` | the result, also with `sign_in`; one that the task cannot have is held |
 /// | 202 | the result will be posted: the task waits for it |
 /// | 4xx | the task has failed, whatever attempts are left |
 /// | anything else, or none in time | the attempt has failed |
@@ -82,7 +82,8 @@ final class TaskSender: Sendable {
         } catch let error as SessionError where error.isTemporary || error.isDamage {
             note(claimed, "The result could not be stored. \(String(reflecting: error))")
         } catch {
-            await fail(claimed, "The result does not fit the flow.", "\(error)")
+            // The work was done, and the response has ended the attempt: the result is held.
+            await fail(claimed, "The result is not one that the task can have.", "\(error)")
         }
     }
 
@@ -124,7 +125,10 @@ final class TaskSender: Sendable {
                 return await fail(
                     claimed, "The back end gave no result.", "200 without a JSON object that has an outcome")
             }
-            try await sessions.endTask(id, outcome: outcome, output: document[member: "output"] ?? .null)
+            var report = TaskReport(outcome: outcome, output: document[member: "output"] ?? .null)
+            report.user = try UserClaims.ofResult(document[member: "sign_in"])
+            report.canHandOver = false
+            try await sessions.endTask(id, by: report)
         case 202: _ = try await sessions.extendTask(id, attempt: claimed.task.attempt, lease: nil)
         case 400..<500:
             let reason = "The back end responded with status \(response.status)."
@@ -138,7 +142,7 @@ final class TaskSender: Sendable {
     private func fail(_ claimed: ClaimedTask, _ reason: String, _ detail: String? = nil) async {
         note(claimed, detail ?? reason)
         // What cannot be noted now is tried again when the lease ends.
-        try? await sessions.failTask(claimed.task.id, attempt: claimed.task.attempt, reason: reason)
+        _ = try? await sessions.failTask(claimed.task.id, attempt: claimed.task.attempt, reason: reason)
     }
 
     private func note(_ claimed: ClaimedTask, _ detail: String) {

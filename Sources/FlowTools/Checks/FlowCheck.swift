@@ -7,12 +7,14 @@ struct CatalogCheck {
     /// The files of all flows by id and version, including flows that are too wrong for the catalog.
     let known: [String: [Int: String]]
     let services: ServiceDirectory
+    let span: SessionSpan
     /// For each flow, what its file may mean by a service.
     let uses: [FlowUses]
     let hops: AutomaticRuns
     let moves: AutomaticRuns
 
-    init(catalog: FlowCatalog, known: [String: [Int: String]], services: ServiceDirectory) {
+    init(catalog: FlowCatalog, known: [String: [Int: String]], services: ServiceDirectory, span: SessionSpan) {
+        self.span = span
         self.catalog = catalog
         self.known = known
         self.services = services
@@ -28,13 +30,18 @@ struct CatalogCheck {
         check.checkGuards()
         let isWhole = !hasErrors && check.problems.isEmpty
         check.checkOwnership()
+        check.checkPortability()
         check.checkChildren()
         check.checkMigrations()
+        check.checkTimes()
         check.checkTransitions(isWhole: !hasErrors)
+        check.checkLives()
         if isWhole {
             check.checkWays()
             check.checkStandingRules()
+            check.checkResumes()
             check.checkWaysBack()
+            check.checkFacts()
         }
         return check.problems
     }
@@ -88,6 +95,16 @@ extension FlowCheck {
 }
 
 extension FlowCheck {
+    /// Reports `lives` where there is nothing that a session would be kept for: work of somebody outside, or a time.
+    mutating func checkLives() {
+        guard flow.lives != nil, flow.taskNames.isEmpty, flow.timers.isEmpty, flow.timeout == .none,
+            !flow.states.contains(where: { $0.childFlow != nil || $0.screen?.timers.isEmpty == false })
+        else { return }
+        report(
+            ["lives"], .badValue,
+            "lives says how long tasks and times outlive the session; this flow has neither")
+    }
+
     mutating func checkMigrations() {
         if flow.inFlight == .migrate, flow.migrations.isEmpty {
             report(["in_flight"], .missingKey, "in_flight is \"migrate\", and there are no migrations")
@@ -119,11 +136,29 @@ extension FlowCheck {
                     }
                         ?? "\(old) has no counterpart in this version; name one in states")
             }
+            checkOutcomes(of: old, migration, at: place)
         }
     }
 }
 
 extension FlowCheck {
+    /// A worker may have a task of the older version, and reports an outcome of that.
+    private mutating func checkOutcomes(of old: FlowDefinition, _ migration: Migration, at place: [String]) {
+        let former = Set(old.states.compactMap(\.task).flatMap(\.reportable))
+        for name in migration.outcomes.keys.sorted() where !former.contains(name) {
+            report(
+                place + ["outcomes", name], .unknownOutcome,
+                "no task of version \(old.version) has the outcome \"\(name)\"",
+                guess: NearestName.of(name, among: former.sorted()))
+        }
+        for lost in flow.lostOutcomes(of: old, by: migration) {
+            report(
+                place + ["outcomes"], .migrationGap,
+                "the task \"\(lost.state)\" of version \(old.version) may end with \"\(lost.outcome)\", and this version does "
+                    + "not know that outcome; name its successor in outcomes")
+        }
+    }
+
     /// Reports services that the flow writes, does not own and shares with no other flow: two of its journeys would
     /// overwrite each other's data.
     mutating func checkOwnership() {
@@ -140,7 +175,7 @@ extension FlowCheck {
 
     /// The services that actions change, each once, in the order of the file's states.
     private var writtenServices: [String] {
-        var actions = flow.entry + flow.exit + flow.events.flatMap(\.transitions).flatMap(\.actions)
+        var actions = flow.entry + flow.exit + flow.causedTransitions.flatMap(\.transition.actions)
         for state in flow.states {
             if let screen = state.screen { actions += screen.entry + screen.exit }
             actions += state.causedTransitions.flatMap(\.transition.actions)

@@ -46,12 +46,12 @@ struct FlowWays {
         return reached
     }
 
-    /// Whether no event leads on from a screen: none of its own, none of the flow, no timeout.
+    /// Whether nothing leads on from a screen: no event of its own or of the flow, no timer.
     func hasNoWayOn(_ place: Int) -> Bool {
         guard let screen = flow.states[place].screen else { return false }
         if case .target = screen.back { return false }
-        return screen.events.isEmpty && flow.events.isEmpty && screen.timeout?.transition == nil
-            && screen.always.isEmpty && flow.always.isEmpty
+        return screen.events.isEmpty && flow.events.isEmpty && screen.always.isEmpty && flow.always.isEmpty
+            && !(screen.timers + flow.timers).contains { $0.transition?.moves == true }
     }
 
     /// The states from which neither a `final` nor a circle can be reached.

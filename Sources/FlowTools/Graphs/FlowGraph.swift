@@ -109,7 +109,7 @@ struct GraphCollector {
         add(GraphArrow(from: "start", to: Self.key(definition.initial), lines: [], isQuiet: false))
         for (place, state) in definition.states.enumerated() { collect(state, at: place) }
         listArrowsBack()
-        if !definition.events.isEmpty || !definition.always.isEmpty {
+        if !definition.causedTransitions.isEmpty {
             nodes.append(GraphNode(key: "any", shape: .anywhere, title: nil, id: "any screen"))
             draw(definition.causedTransitions, from: "any")
         }
@@ -126,9 +126,7 @@ struct GraphCollector {
                 GraphNode(key: key, shape: .flow, title: nil, id: state.id, lines: ["flow \(child.flow)\(version)"]))
         case .task(let task):
             var lines = isOutline ? [] : ["\(mark(.task)) \(task.task)"]
-            if let timeout = task.screen.timeout {
-                lines.append(time(timeout.after))
-            }
+            if let after = task.screen.timeout?.after { lines.append(time(after)) }
             nodes.append(GraphNode(key: key, shape: .task, title: task.screen.title, id: state.id, lines: lines))
         case .final(let ending):
             let lines = ending.outcome == state.id ? [] : ["outcome \(ending.outcome)"]
@@ -138,8 +136,8 @@ struct GraphCollector {
         if case .target(let target) = state.screen?.back {
             add(GraphArrow(from: key, to: Self.key(target), lines: [mark(.back)], isQuiet: true))
         }
-        if state.isScreen, let timeout = state.screen?.timeout, timeout.transition == nil {
-            nodes[nodes.count - 1].lines.append("\(time(timeout.after)) – expires")
+        if state.isScreen, let timeout = state.screen?.timeout, timeout.transition == nil, let after = timeout.after {
+            nodes[nodes.count - 1].lines.append("\(time(after)) – expires")
         }
     }
 
@@ -163,7 +161,7 @@ struct GraphCollector {
                 switch caused.cause {
                 case .event(let event): (event, false)
                 case .end(let name): (name, false)
-                case .timeout(_, let after): (time(after), true)
+                case .timer(let timer, _): (label(of: timer), true)
                 case .closed: ("otherwise", true)
                 case .always: ("always", true)
                 case .choice: (condition == nil && transitions.count > 1 && !isOutline ? "else" : nil, false)
@@ -172,8 +170,19 @@ struct GraphCollector {
         }
     }
 
-    private mutating func time(_ milliseconds: Int64) -> String {
-        "\(mark(.time)) \(DurationText.format(.milliseconds(milliseconds)))"
+    private mutating func time(_ milliseconds: Int64) -> String { "\(mark(.time)) \(Self.duration(milliseconds))" }
+
+    private static func duration(_ milliseconds: Int64) -> String {
+        DurationText.format(.milliseconds(milliseconds))
+    }
+
+    /// "◷ 90s" of a timeout, "◷ after 72h, every 24h, 3 times" of a timer.
+    private mutating func label(of timer: FlowTimer) -> String {
+        if timer.isTimeout, let after = timer.after { return time(after) }
+        var words = [timer.after.map { "after \(Self.duration($0))" } ?? timer.at.map { "at \(text.value($0))" } ?? ""]
+        if let every = timer.every { words.append("every \(Self.duration(every))") }
+        if let times = timer.times { words.append("\(times) times") }
+        return "\(mark(.time)) \(words.joined(separator: ", "))"
     }
 
     /// Adds an arrow from the last node, or a line to it. Where one that resumes leads depends on the answers.

@@ -52,7 +52,7 @@ struct GraphText {
     }
 
     /// A value in the notation of arithmetic.
-    private func value(_ template: ValueTemplate) -> String {
+    func value(_ template: ValueTemplate) -> String {
         switch template {
         case .literal(let value): value.description
         case .from(let path, _): Self.path(path)
@@ -66,6 +66,8 @@ struct GraphText {
                 "\(function.rawValue.dropFirst())(\(arguments.map(value).joined(separator: ", ")))"
             }
         case .time(let from, let plus): value(from) + (plus.map { " plus \(value($0))" } ?? "")
+        case .day(let time, _): "day(\(value(time)))"
+        case .days(let from, let to): "days(\(value(from)), \(value(to)))"
         case .either(let guardian, let one, let other): "(\(of(guardian)) ? \(value(one)) : \(value(other)))"
         }
     }

@@ -166,7 +166,8 @@ public struct FlowPaths {
         if reactions.canGoBack { entries.append(.event("back", data: .emptyObject)) }
         if let dueAt = situation.journey.dueAt {
             if let top = situation.journey.top { attempts.waited.insert(top.state) }
-            entries.append(.wait(milliseconds: dueAt - situation.now))
+            // A moment that has passed is due at once.
+            entries.append(.wait(milliseconds: max(1, dueAt - situation.now)))
         }
         return entries
     }
@@ -180,7 +181,7 @@ public struct FlowPaths {
         let coordinators = journey.coordinators.map { "\($0.id) \($0.flow) \($0.startedBy ?? "") \($0.input)" }
         let services = situation.services.changed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         let owned = journey.owned.map { "\($0.coordinator) \($0.name) \($0.document)" }
-        return "\(frames) \(coordinators) \(services) \(owned)"
+        return "\(frames) \(coordinators) \(services) \(owned) \(journey.timers?.summary ?? "")"
     }
 }
 
@@ -197,10 +198,13 @@ extension FlowPaths {
         func reason(for transition: CausedTransition) -> String {
             if startRefused { return "the flow could not be started with any input that was tried" }
             switch transition.cause {
-            case .timeout(let screen, _):
-                return waited.contains(screen)
-                    ? "the timeout passed on the screen, and its guard did not hold"
-                    : "no way to the screen was found"
+            case .timer(let timer, let screen):
+                guard screen.map({ waited.contains($0) }) ?? !waited.isEmpty else {
+                    return timer.at == nil
+                        ? "no way to the screen was found" : "no way was found on which its time was known"
+                }
+                if timer.isTimeout { return "the timeout passed on the screen, and its guard did not hold" }
+                return "its time came, and it was refused"
             case .choice: return "no way to the choice and through this branch was found"
             case .end: return "no way to this end of the child flow or task was found"
             case .closed: return "its screen was never closed by a step"

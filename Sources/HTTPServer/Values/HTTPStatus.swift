@@ -14,6 +14,8 @@ public struct HTTPStatus: Hashable, Sendable {
     public static let ok = HTTPStatus(200)
     /// 201 Created.
     public static let created = HTTPStatus(201)
+    /// 202 Accepted.
+    public static let accepted = HTTPStatus(202)
     /// 204 No Content.
     public static let noContent = HTTPStatus(204)
     /// 304 Not Modified.

@@ -1,14 +1,20 @@
 /// A moment or a day as RFC 3339 writes it, to add durations to: `2026-01-31T09:05:07+01:00`, `2026-01-31`.
 package struct CalendarTime: Sendable, Equatable {
-    /// Since 1970, by the clock of the place where the time was written.
+    /// Milliseconds since 1970, by the clock of the place where the time was written.
     private var local: Int64
-    /// How far that clock is ahead of UTC; nil for a day.
+    /// How many milliseconds that clock is ahead of UTC; nil for a day.
     private let offset: Int64?
+    /// Whether the second is a 60th, which ``local`` counts as the first of the next minute.
+    private var isLeapSecond = false
+    /// The digits of the second behind the milliseconds, without zeros at the end.
+    private var finer: [UInt8] = []
 
     private static let day: Int64 = 86_400_000
 
     /// Nil for anything else.
     package init?(_ text: String) {
+        // Guards compare texts of all kinds: most are told apart here, without a copy.
+        guard text.utf8.count >= 10, text.utf8.dropFirst(4).first == UInt8(ascii: "-") else { return nil }
         let bytes = Array(text.utf8)
         func number(_ start: Int, _ length: Int) -> Int64? {
             guard start + length <= bytes.count else { return nil }
@@ -23,7 +29,7 @@ package struct CalendarTime: Sendable, Equatable {
             guard place < bytes.count else { return false }
             return text.withUTF8Buffer { $0.contains(bytes[place] & (bytes[place] >= 0x41 ? 0xDF : 0xFF)) }
         }
-        guard bytes.count <= 64, let year = number(0, 4), has("-", at: 4), let month = number(5, 2), has("-", at: 7),
+        guard let year = number(0, 4), has("-", at: 4), let month = number(5, 2), has("-", at: 7),
             let dayOfMonth = number(8, 2), (1...12).contains(month),
             (1...daysOfMonth(year, month)).contains(dayOfMonth)
         else { return nil }
@@ -43,20 +49,31 @@ package struct CalendarTime: Sendable, Equatable {
             guard number(place, 1) != nil else { return nil }
             while let digit = number(place, 1) {
                 milliseconds += digit * unit
+                if unit == 0 { finer.append(bytes[place]) }
                 unit /= 10
                 place += 1
             }
+            while finer.last == UInt8(ascii: "0") { finer.removeLast() }
         }
         local = midnight + milliseconds
+        isLeapSecond = second == 60
         if has("Z", at: place), place + 1 == bytes.count {
             offset = 0
-            return
+        } else {
+            guard has("+-", at: place), let hours = number(place + 1, 2), has(":", at: place + 3),
+                let minutes = number(place + 4, 2), hours < 24, minutes < 60, place + 6 == bytes.count
+            else { return nil }
+            offset = (hours * 60 + minutes) * 60_000 * (bytes[place] == UInt8(ascii: "-") ? -1 : 1)
         }
-        guard has("+-", at: place), let hours = number(place + 1, 2), has(":", at: place + 3),
-            let minutes = number(place + 4, 2), hours < 24, minutes < 60, place + 6 == bytes.count
-        else { return nil }
-        offset = (hours * 60 + minutes) * 60_000 * (bytes[place] == UInt8(ascii: "-") ? -1 : 1)
+        // Seconds are inserted at the end of a day in UTC (RFC 3339, section 5.7).
+        guard !isLeapSecond || (0..<1_000).contains(floorDivision(utc, Self.day).remainder) else { return nil }
     }
+
+    /// Whether it is a day, without a time.
+    package var isDay: Bool { offset == nil }
+
+    /// Milliseconds since 1970 in UTC; of a day, those of its beginning.
+    private var utc: Int64 { local - (offset ?? 0) }
 
     /// The time after a duration: first its months, where the day is at most the last one of the month, then the rest.
     ///
@@ -71,6 +88,7 @@ package struct CalendarTime: Sendable, Equatable {
         let (newYear, newMonth) = floorDivision(year * 12 + month - 1 + duration.months, 12)
         let newDay = min(dayOfMonth, daysOfMonth(newYear, newMonth + 1))
         var result = self
+        (result.isLeapSecond, result.finer) = (false, [])
         result.local =
             (daysSince1970(newYear, newMonth + 1, newDay) + duration.days) * Self.day + time + duration.milliseconds
         let (year1, _, _) = civil(floorDivision(result.local - (offset ?? 0), Self.day).quotient)
@@ -78,10 +96,65 @@ package struct CalendarTime: Sendable, Equatable {
     }
 
     /// The moment; of a day, its beginning in UTC.
-    var moment: Timestamp { Timestamp(millisecondsSince1970: local - (offset ?? 0)) }
+    package var moment: Timestamp { Timestamp(millisecondsSince1970: utc) }
 
     /// A moment in UTC with milliseconds, as ``Timestamp`` writes it; a day as a day.
     package var text: String { offset == nil ? String(moment.description.prefix(10)) : moment.description }
+}
+
+/// Comparing, and counting days.
+extension CalendarTime {
+    /// How two times stand to each other: negative when the first is earlier, 0 when both are one. Two moments are
+    /// compared by what they are in UTC, to the last digit; a moment and a day as days, the moment's day being that in
+    /// UTC.
+    package static func order(_ one: CalendarTime, _ other: CalendarTime) -> Int {
+        guard !one.isDay, !other.isDay else { return compare(one.day, other.day) }
+        let (a, b) = (one.instant, other.instant)
+        let order = compare(a.second, b.second)
+        if order != 0 { return order }
+        if one.isLeapSecond != other.isLeapSecond { return other.isLeapSecond ? -1 : 1 }
+        if a.millisecond != b.millisecond { return compare(a.millisecond, b.millisecond) }
+        if one.finer == other.finer { return 0 }
+        return one.finer.lexicographicallyPrecedes(other.finer) ? -1 : 1
+    }
+
+    private static func compare(_ one: Int64, _ other: Int64) -> Int { one < other ? -1 : one == other ? 0 : 1 }
+
+    /// In UTC. A leap second is a part of the second before it.
+    private var instant: (second: Int64, millisecond: Int64) {
+        let (second, millisecond) = floorDivision(utc, 1_000)
+        return (isLeapSecond ? second - 1 : second, millisecond)
+    }
+
+    /// The day in UTC, in days since 1970.
+    private var day: Int64 { floorDivision(isLeapSecond ? utc - 1_000 : utc, Self.day).quotient }
+
+    /// The day, by the clocks of a zone or in UTC; a day is that day everywhere.
+    ///
+    /// - Returns: nil when its year would not have four digits.
+    package func day(in zone: CalendarZone?) -> CalendarTime? {
+        guard !isDay else { return self }
+        let (second, _) = instant
+        let ahead = zone?.offset(at: second) ?? 0
+        return CalendarTime(day: floorDivision(second + ahead, Self.day / 1_000).quotient)
+    }
+
+    private init?(day: Int64) {
+        guard (0...9999).contains(civil(day).year) else { return nil }
+        (local, offset) = (day * Self.day, nil)
+    }
+
+    /// The whole days from this time to another, negative when that is earlier: between two moments, periods of 24
+    /// hours that have passed; with a day, days of the calendar, a moment's being that in UTC.
+    package func days(to other: CalendarTime) -> Int {
+        if isDay || other.isDay { return Int(other.day - day) }
+        let isLater = Self.order(self, other) <= 0
+        let (from, to) = isLater ? (self, other) : (other, self)
+        var days = (to.utc - from.utc) / Self.day
+        // A fraction of a millisecond may be missing to the last of them.
+        if (to.utc - from.utc) % Self.day == 0, to.finer.lexicographicallyPrecedes(from.finer) { days -= 1 }
+        return Int(isLater ? days : -days)
+    }
 }
 
 private func daysOfMonth(_ year: Int64, _ month: Int64) -> Int64 {

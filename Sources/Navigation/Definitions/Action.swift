@@ -12,6 +12,8 @@ public enum Action: Sendable {
     case remove(service: String)
     /// Runs a command of a service; its output is `/result` for the actions behind it in the same list.
     case call(service: String, command: String, input: ValueTemplate?)
+    /// Records a task for which the journey does not wait: see ``SideTask``.
+    case task(String, input: ValueTemplate?)
 
     static let clearKeys = FlowKeys(["clear": .service], required: ["clear"])
     static let removeKeys = FlowKeys(["remove": .service], required: ["remove"])
@@ -27,18 +29,19 @@ public enum Action: Sendable {
                 + (operation.path.built + (operation.from?.built ?? [])).flatMap(\.neededPaths)
         case .merge(let path, let value): (path.built + [value]).flatMap(\.neededPaths)
         case .clear, .remove: []
-        case .call(_, _, let input): input?.neededPaths ?? []
+        case .call(_, _, let input), .task(_, let input): input?.neededPaths ?? []
         }
     }
 }
 
 extension Action {
-    /// The service that is changed; of a command, the one that has it.
+    /// The service that is changed; of a command, the one that has it; of a task, none.
     package var service: String {
         switch self {
         case .patch(let operation): operation.path.service ?? ""
         case .merge(let path, _): path.service ?? ""
         case .clear(let service), .remove(let service), .call(let service, _, _): service
+        case .task: ""
         }
     }
 
@@ -47,7 +50,7 @@ extension Action {
         switch self {
         case .patch(let operation): operation.path
         case .merge(let path, _): path
-        case .clear, .remove, .call: nil
+        case .clear, .remove, .call, .task: nil
         }
     }
 }
@@ -121,6 +124,7 @@ extension FlowReader {
         if node.has("op") { return readOperation(node, context).map { .patch($0) } }
         if node.has("merge") { return readMerge(node, context) }
         if node.has("call") { return readCall(node, context) }
+        if node.has("task") { return readSideTask(node, context) }
         for (key, keys) in [("clear", Action.clearKeys), ("remove", Action.removeKeys)] {
             guard let written = node[key] else { continue }
             checkKeys(of: node, keys, "an action with \(key)")
@@ -134,8 +138,10 @@ extension FlowReader {
             return refuse(node, .missingKey, hint)
         }
         return refuse(
-            node, .missingKey, "an action needs op and path, merge and value, clear, remove or call",
-            guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "merge", "clear", "remove", "call"]) }.first)
+            node, .missingKey, "an action needs op and path, merge and value, clear, remove, call or task",
+            guess: keys.lazy.compactMap {
+                NearestName.of($0, among: ["op", "merge", "clear", "remove", "call", "task"])
+            }.first)
     }
 
     /// What actions of other engines are here.

@@ -15,8 +15,10 @@ public final class FlowDefinition: Sendable {
     public let document: JSONDocument
     /// The states, sorted by id.
     public let states: [FlowState]
-    /// The names of its tasks.
-    package var taskNames: [String] { states.compactMap(\.task?.task) }
+    /// The names of its tasks, those for which no journey waits among them.
+    package let taskNames: [String]
+    /// How tasks are done for which no journey waits, by their names; a task may have none.
+    package let sideTasks: [String: SideTaskPolicy]
 
     /// The index of the state that a new run begins with.
     public let initial: Int
@@ -34,6 +36,11 @@ public final class FlowDefinition: Sendable {
     public let input: ShapeRule?
     /// How long the flow may run.
     public let timeout: FlowTimeout
+    /// What happens by itself while the flow runs, on whatever screen.
+    public let timers: [FlowTimer]
+    /// For how many milliseconds a session stays for a journey of the flow that only waits for a time or for work; nil
+    /// for not beyond the session's own expiry. See ``FlowEngine/keptUntil(of:otherwise:)``.
+    public let lives: Int64?
     /// What this version does with journeys that run on older ones.
     public let inFlight: InFlightPolicy
     /// How journeys get from older versions to this one.
@@ -53,6 +60,11 @@ public final class FlowDefinition: Sendable {
 
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
+    /// What of the data decides when something happens by itself.
+    let clock: FlowClock
+
+    /// See ``waysOn(besides:)``.
+    let waysOn: [String: [Transition]]
 
     /// Each of the states prepared as a screen; nil for other states.
     let screens: [PreparedScreen?]
@@ -64,11 +76,13 @@ public final class FlowDefinition: Sendable {
             "id": .name, "version": .positive, "description": .text, "initial": .name, "input": .jsonSchema,
             "guards": .map(of: .ref("namedGuard")), "accepts": .map(of: .jsonSchema),
             "rules": .map(of: .list(of: .ref("rule"))), "on": .map(of: .ref("transitions")), "entry": .ref("actions"),
-            "exit": .ref("actions"), "timeout": .ref("flowTimeout"), "in_flight": .choice(InFlightPolicy.self),
+            "exit": .ref("actions"), "timeout": .ref("flowTimeout"), "timers": .list(of: .ref("timer")),
+            "lives": .duration, "in_flight": .choice(InFlightPolicy.self),
             "migrations": .list(of: .ref("migration")), "states": .map(of: .ref("state"), least: 1),
             "backend": .list(of: .name), "owns": .list(of: .service),
             "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
             "always": .ref("transitions"), "invalidates": .map(of: .list(of: .plainPath)),
+            "tasks": .map(of: .ref("sideTask")), "portable": ["type": "boolean"],
         ], required: ["id", "version", "initial", "states"])
 
     /// Nil when an essential part is missing.
@@ -94,12 +108,16 @@ public final class FlowDefinition: Sendable {
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         timeout = node["timeout"].flatMap { FlowTimeout(reading: $0, by: &reader) } ?? .none
+        timers = reader.timers(node["timers"])
+        lives = reader.milliseconds(node["lives"])
         inFlight = reader.choice(node["in_flight"]) ?? .pin
         migrations = reader.elements(node["migrations"]).compactMap { Migration(reading: $0, by: &reader) }
         summary = reader.localText(node["description"])
         let initial = reader.state(reader.required("initial", in: node))
         always = reader.always(node["always"])
         invalidates = reader.invalidations(node["invalidates"])
+        sideTasks = reader.sideTaskPolicies(node["tasks"])
+        taskNames = states.compactMap(\.task?.task) + reader.sideTasks.sorted()
         reader.checkGuards(guards)
         ownership = FlowOwnership(reading: node, by: &reader)
         guard let heading, let initial, !states.isEmpty else { return nil }
@@ -116,6 +134,8 @@ public final class FlowDefinition: Sendable {
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)
+        clock = FlowClock(timers, states, always, named: guards)
+        waysOn = Self.waysOn(states, events, always)
         places = reader.statePlaces
     }
 
@@ -164,7 +184,7 @@ extension FlowDefinition {
 }
 
 extension Guard {
-    fileprivate var looksAtTime: Bool { operands.contains { $0.contains { $0.root == .now } } }
+    var looksAtTime: Bool { operands.contains { $0.contains { $0.root == .now } } }
 }
 
 /// How long a flow may run, in milliseconds.
@@ -218,14 +238,21 @@ public struct Migration: Sendable {
     public let from: Int
     /// New state ids by old ones; a state that is missing here keeps its id.
     public let states: [String: String]
+    /// New outcomes of tasks by old ones, for workers that have a task of the older version; an outcome that is missing
+    /// here keeps its name.
+    public let outcomes: [String: String]
     /// The changes of services.
     public let patch: [Action]
 
     static let keys = FlowKeys(
-        ["from": .positive, "states": .map(of: .name), "patch": .ref("actions")], required: ["from"])
+        ["from": .positive, "states": .map(of: .name), "outcomes": .map(of: .name), "patch": .ref("actions")],
+        required: ["from"])
 
     /// The new id of a state.
     public func state(for old: String) -> String { states[old] ?? old }
+
+    /// The new name of an outcome.
+    public func outcome(for old: String) -> String { outcomes[old] ?? old }
 }
 
 extension Migration {
@@ -233,10 +260,13 @@ extension Migration {
         guard let node = reader.object(node, Self.keys, "a migration") else { return nil }
         var states: [String: String] = [:]
         for (old, new) in reader.members(node["states"]) where reader.state(new) != nil { states[old] = new.string }
+        let outcomes = reader.members(node["outcomes"]).reduce(into: [:]) { outcomes, outcome in
+            outcomes[outcome.name] = reader.name(outcome.node)
+        }
         let patch = reader.actions(node["patch"], DataContext(event: .never, mayCall: false))
         let written = reader.required("from", in: node, ": the version to migrate from")
         guard let from = reader.wholeNumber(written) else { return nil }
-        self.init(from: from, states: states, patch: patch)
+        self.init(from: from, states: states, outcomes: outcomes, patch: patch)
     }
 }
 

@@ -8,6 +8,8 @@ public struct FlowOwnership: Sendable {
     public var isFirstWrite = false
     /// Whether a journey of the flow goes on when its user signs out: `"bound_to": "session"`.
     public var isBoundToSession = false
+    /// Whether a journey of the flow may move to another session: `"portable": true`.
+    public var isPortable = false
 
     enum Concurrency: String, CaseIterable {
         case lastWrite = "last_write"
@@ -18,7 +20,7 @@ public struct FlowOwnership: Sendable {
         case user, session
     }
 
-    /// Reads `owns`, `concurrency` and `bound_to` of a flow.
+    /// Reads `owns`, `concurrency`, `bound_to` and `portable` of a flow.
     init(reading node: FlowNode, by reader: inout FlowReader) {
         for (name, node) in reader.names(node["owns"], of: "a service")
         where reader.checkService(name, at: node.place, isWritten: true) {
@@ -30,6 +32,7 @@ public struct FlowOwnership: Sendable {
         }
         isFirstWrite = reader.choice(node["concurrency"]) == Concurrency.firstWrite
         isBoundToSession = reader.choice(node["bound_to"]) == Binding.session
+        isPortable = reader.bool(node["portable"]) ?? false
     }
 }
 
@@ -56,6 +59,8 @@ package struct FlowUses: Sendable {
                     names.insert(String(service))
                 }
             }
+            // A path that is built begins with the name.
+            if key == DataPath.pointerKey, let name = value.elements?.first?.string { names.insert(name) }
             rest += (value.elements ?? []).map { (key, $0) }
             rest += (value.members ?? []).filter { !Self.words.contains($0.name) }.map { ($0.name, $0.value) }
         }

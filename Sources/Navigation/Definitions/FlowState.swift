@@ -118,7 +118,7 @@ public final class ChildFlow: Sendable {
         }
         inputSchema = input.map { reader.schema(of: $0, .anything) }
         version = reader.wholeNumber(node["version"])
-        ends = reader.ends(node["on"], of: "a child flow", .anything)
+        ends = reader.ends(node["on"], of: "a child flow") { _ in .anything }
         guard let flow = reader.name(reader.required("flow", in: node)) else { return nil }
         self.flow = flow
     }

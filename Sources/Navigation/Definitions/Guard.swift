@@ -36,9 +36,11 @@ public struct NamedGuard: Sendable {
     public let say: String?
 }
 
-/// How two values are compared: numbers by value, texts by their code points, everything else only for equality.
+/// How two values are compared: numbers by value, times by what they are (``CalendarTime``), other texts by their code
+/// points, everything else only for equality.
 ///
-/// Whether values of different kinds compare like that cannot be decided, but for equality with null.
+/// Whether values of different kinds compare like that cannot be decided, but for equality with null; nor whether a
+/// time is before a text that is none.
 public enum Comparison: String, Sendable, CaseIterable {
     /// The values are equal.
     case equal = "=="

@@ -20,16 +20,19 @@ public final class Screen: Sendable {
     public let otherwise: [Transition]
     /// The transitions that are taken without an event, as soon as their guards hold.
     public let always: [Transition]
-    /// The values that the screen asks for.
-    public let answers: [DataPath]
+    /// The values that the screen asks for. Empty asks for nothing, so the screen may be passed for the person. Nil
+    /// where the file does not say: only the person leads on.
+    public let answers: [DataPath]?
     /// The actions that run each time the screen comes to the top.
     public let entry: [Action]
     /// The actions that run each time the journey moves to another screen, whether this one stays on the stack or not.
     public let exit: [Action]
     /// What going back from the screen does.
     public let back: BackRule
-    /// The time limit of the screen, if it has one.
-    public let timeout: ScreenTimeout?
+    /// What happens by itself while the journey is on the screen: the timers as the file lists them, then the timeout.
+    public let timers: [FlowTimer]
+    /// The time limit of the screen, if it has one, counted from when the journey reached it.
+    public var timeout: FlowTimer? { timers.last.flatMap { $0.isTimeout ? $0 : nil } }
 
     static let keys = FlowKeys([
         "type": ["const": "screen"], "screen": ["type": "string"], "title": .text, "data": .list(of: .service),
@@ -38,7 +41,8 @@ public final class Screen: Sendable {
         "always": .ref("transitions"), "answers": .list(of: .plainPath), "entry": .ref("actions"),
         "exit": .ref("actions"),
         "back": ["anyOf": [["type": "boolean"], .ref("back")]],
-        "timeout": ["anyOf": [.duration, .ref("screenTimeout")]], "backend": .list(of: .name),
+        "timeout": ["anyOf": [.duration, .ref("screenTimeout")]], "timers": .list(of: .ref("timer")),
+        "backend": .list(of: .name),
     ])
 
     /// - Parameter id: of the state.
@@ -58,23 +62,27 @@ public final class Screen: Sendable {
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         back = BackRule(reading: node["back"], by: &reader)
-        timeout = node["timeout"].flatMap { ScreenTimeout(reading: $0, by: &reader) }
+        let timers = reader.timers(node["timers"])
+        self.timers = timers + [reader.timeout(node["timeout"])].compactMap(\.self)
         if let otherwise = node["otherwise"], !node.has("requires") {
             reader.report(otherwise.place, .missingKey, "`otherwise` needs `requires`")
         }
         otherwise = reader.unprompted(node["otherwise"])
         always = reader.always(node["always"])
-        answers = reader.elements(node["answers"]).compactMap { reader.readServicePath($0, isWritten: false) }
+        answers = node["answers"].map { node in
+            reader.elements(node).compactMap { reader.readServicePath($0, isWritten: false) }
+        }
     }
 
     /// The busy screen of a task.
-    init(ofTask id: String, title: String?, back: BackRule, timeout: ScreenTimeout?) {
+    init(ofTask id: String, title: String?, back: BackRule, timers: [FlowTimer]) {
         name = id
         self.title = title
         self.back = back
-        self.timeout = timeout
+        self.timers = timers
         (data, events, accepts, forms, requires, otherwise) = ([], [], [:], [:], [], [])
-        (always, answers, entry, exit) = ([], [], [], [])
+        (always, entry, exit) = ([], [], [])
+        answers = nil
     }
 
     /// The screen's own rule for an event; nil when it has none.
@@ -103,29 +111,5 @@ public enum BackRule: Sendable, Equatable {
         } else {
             reader.report(node, expecting: "true, false or an object with a target")
         }
-    }
-}
-
-/// How long a screen may stay on top, counted from when the journey reached it.
-public struct ScreenTimeout: Sendable {
-    /// Milliseconds.
-    public let after: Int64
-    /// The transition that is taken then; nil expires the journey.
-    public let transition: Transition?
-
-    static let keys = FlowKeys(Transition.keys, and: ["after": .duration], required: ["after"])
-}
-
-extension ScreenTimeout {
-    fileprivate init?(reading node: FlowNode, by reader: inout FlowReader) {
-        guard node.isObject else {
-            guard let after = reader.milliseconds(node) else { return nil }
-            self.init(after: after, transition: nil)
-            return
-        }
-        let transition = reader.transition(node, .noEvent, keys: Self.keys)
-        let written = reader.required("after", in: node, ": how long the journey may stay on the screen")
-        guard let after = reader.milliseconds(written) else { return nil }
-        self.init(after: after, transition: node.value.count == 1 ? nil : transition)
     }
 }

@@ -10,6 +10,8 @@ public final class TaskState: Sendable {
     public let screen: Screen
     /// How often the work is tried.
     public let retry: TaskRetry
+    /// The outcomes that a back end may report, with the schemas of their outputs; nil where the file declares none.
+    public let declared: [String: ShapeRule]?
     /// The transitions for each outcome; for a nil outcome those of all the others.
     public let ends: [ChildEnd]
 
@@ -21,7 +23,8 @@ public final class TaskState: Sendable {
     static let keys = FlowKeys(
         [
             "type": ["const": "task"], "task": .name, "input": [:], "title": .text, "timeout": .duration,
-            "retry": .ref("retry"), "back": ["type": "boolean"], "on": .ends,
+            "timers": .list(of: .ref("timer")), "retry": .ref("retry"), "back": ["type": "boolean"],
+            "outcomes": .map(of: .jsonSchema), "on": .ends,
         ], required: ["task", "on"])
 
     /// - Parameter id: of the state.
@@ -29,34 +32,81 @@ public final class TaskState: Sendable {
     init?(reading node: FlowNode, id: String, by reader: inout FlowReader) {
         reader.checkKeys(of: node, Self.keys, "a task")
         input = node["input"].flatMap { reader.readTemplate($0, .anything) }
-        let timeout = reader.milliseconds(node["timeout"])
-        ends = reader.ends(
-            reader.required("on", in: node), of: "a task", DataContext(event: .never, hasOutput: true), notEmpty: true)
-        Self.check(ends, in: node, by: &reader)
+        let timeout = reader.milliseconds(node["timeout"]).map {
+            FlowTimer(key: "", start: .after($0), effect: .endOfTask)
+        }
+        let timers = reader.timers(node["timers"])
+        declared = node.has("outcomes") ? reader.outcomes(node["outcomes"]) : nil
+        let written = reader.required("on", in: node)
+        let named = Set(written?.members?.map(\.name) ?? [])
+        ends = reader.ends(written, of: "a task", notEmpty: true) { [declared] outcome in
+            DataContext(
+                event: .never, hasOutput: true, output: declared.map { Self.output(of: outcome, among: $0, but: named) }
+            )
+        }
         screen = Screen(
             ofTask: id, title: reader.localText(node["title"]),
             back: reader.bool(node["back"]) == true ? .allowed : .forbidden,
-            timeout: timeout.map { ScreenTimeout(after: $0, transition: nil) })
+            timers: timers + [timeout].compactMap(\.self))
         retry = node["retry"].flatMap { TaskRetry(reading: $0, by: &reader) } ?? .never
         guard let task = reader.name(reader.required("task", in: node)) else { return nil }
         self.task = task
+        check(in: node, by: &reader)
     }
 
-    /// Reports a timeout that never happens, and ends without a transition.
-    private static func check(_ ends: [ChildEnd], in node: FlowNode, by reader: inout FlowReader) {
+    /// The output of the server's own outcome ``failed``.
+    private static let failure: JSONDocument = [
+        "type": "object", "required": ["reason", "attempts"],
+        "properties": ["reason": ["type": "string"], "attempts": ["type": "integer", "minimum": 0]],
+    ]
+
+    /// The schema of what may be at `/output` after an outcome.
+    ///
+    /// - Parameters:
+    ///   - outcome: nil for all that have no transition of their own.
+    ///   - named: the keys of `on`.
+    private static func output(
+        of outcome: String?, among declared: [String: ShapeRule], but named: Set<String>
+    ) -> JSONDocument {
+        switch outcome {
+        case failed?: return failure
+        case timeout?: return ["type": "null"]
+        case let outcome?: return declared[outcome]?.document ?? true
+        case nil:
+            let others = declared.filter { !named.contains("done.\($0.key)") }.map(\.value.document)
+            guard others.count == 1, let other = others.first, named.contains("done.\(failed)") else { return true }
+            return other
+        }
+    }
+
+    /// Reports a timeout that never happens, outcomes that are not declared, and ends without a transition.
+    private func check(in node: FlowNode, by reader: inout FlowReader) {
         let place = node.place.appending("on")
         let hasTimeout = node.has("timeout")
-        if !hasTimeout, ends.contains(where: { $0.outcome == timeout }) {
+        if !hasTimeout, outcomes.contains(Self.timeout) {
             reader.report(
-                place.appending("done.\(timeout)"), .unknownOutcome,
+                place.appending("done.\(Self.timeout)"), .unknownOutcome,
                 "the task has no timeout, so done.timeout never happens")
         }
-        for outcome in [failed] + (hasTimeout ? [timeout] : [])
-        where !ends.contains(where: { $0.outcome == outcome || $0.outcome == nil }) {
+        for outcome in [Self.failed] + (hasTimeout ? [Self.timeout] : []) where transitions(after: outcome) == nil {
             reader.report(
                 place, .missingKey,
                 "no transition for a task that ends with \"\(outcome)\"; write done.\(outcome), or done for every outcome "
                     + "that has no transition of its own")
+        }
+        guard let declared else { return }
+        let known = declared.keys.sorted()
+        for outcome in outcomes where outcome != Self.failed && outcome != Self.timeout && declared[outcome] == nil {
+            reader.report(
+                place.appending("done.\(outcome)"), .unknownOutcome,
+                "the task does not declare the outcome \"\(outcome)\"; it declares \(known.joinedAsList)",
+                guess: NearestName.of(outcome, among: known).map { "done.\($0)" })
+        }
+        for outcome in known where transitions(after: outcome) == nil {
+            reader.report(
+                node.place.appending("outcomes").appending(outcome), .missingKey,
+                "no transition for the outcome \"\(outcome)\"; write done.\(outcome), or done for every outcome that has "
+                    + "no transition of its own")
         }
     }
 
@@ -67,8 +117,33 @@ public final class TaskState: Sendable {
         (ends.first { $0.outcome == outcome } ?? ends.first { $0.outcome == nil })?.transitions
     }
 
-    /// The outcomes that the file names.
+    /// The outcomes that the file names in `on`.
     public var outcomes: [String] { ends.compactMap(\.outcome) }
+
+    /// The outcomes that a back end may report, as far as the file says.
+    package var reportable: [String] { declared.map { $0.keys.sorted() } ?? outcomes }
+
+    /// Refuses a result that the task cannot have.
+    func check(_ outcome: String, _ output: JSONDocument) throws(JourneyRefusal) {
+        guard let declared else { return }
+        guard let shape = declared[outcome] else { throw .unknownOutcome(outcome, known: reportable) }
+        guard shape.accepts(output) else {
+            throw .outputInvalid(outcome: outcome, shape.violations(in: output))
+        }
+    }
+}
+
+extension FlowReader {
+    /// Reads `outcomes`: the schema of the output for each.
+    fileprivate mutating func outcomes(_ node: FlowNode?) -> [String: ShapeRule] {
+        for (name, node) in members(node, notEmpty: true) where name == TaskState.failed || name == TaskState.timeout {
+            report(
+                node.place, .badName,
+                "\(name) cannot be declared: the server gives it, "
+                    + (name == TaskState.failed ? "with {reason, attempts} as output" : "without an output"))
+        }
+        return shapes(node)
+    }
 }
 
 /// How often a task is tried, and how long after a failure the next attempt may begin.
@@ -110,7 +185,7 @@ public struct TaskRetry: Sendable, Equatable {
             "after": .duration, "factor": ["type": "number", "minimum": 1, "maximum": 100],
         ], required: ["attempts"])
 
-    fileprivate init?(reading node: FlowNode, by reader: inout FlowReader) {
+    init?(reading node: FlowNode, by reader: inout FlowReader) {
         guard node.isObject else {
             reader.report(node, expecting: "an object with attempts, after and factor")
             return nil

@@ -80,8 +80,8 @@ public enum HistoryPolicy: String, Sendable, CaseIterable {
 package struct CausedTransition {
     package enum Cause {
         case event(String)
-        /// The time limit of that screen, in milliseconds.
-        case timeout(screen: String, after: Int64)
+        /// A timer or the timeout of that screen; of the flow for nil.
+        case timer(FlowTimer, screen: String?)
         case choice
         /// The end of a child flow or of a task: `done` or `done.<outcome>`.
         case end(String)
@@ -98,7 +98,7 @@ package struct CausedTransition {
 extension FlowDefinition {
     /// Every transition at the top of the flow.
     package var causedTransitions: [CausedTransition] {
-        events.caused + always.map { CausedTransition(cause: .always, transition: $0) }
+        events.caused + timers.caused(on: nil) + always.map { CausedTransition(cause: .always, transition: $0) }
     }
 }
 
@@ -113,18 +113,22 @@ extension FlowState {
     package var causedTransitions: [CausedTransition] {
         switch kind {
         case .screen(let screen):
-            let timeout = screen.timeout.flatMap { timeout in
-                timeout.transition.map {
-                    CausedTransition(cause: .timeout(screen: id, after: timeout.after), transition: $0)
-                }
-            }
-            return screen.events.caused + [timeout].compactMap(\.self)
+            return screen.events.caused + screen.timers.caused(on: id)
                 + screen.otherwise.map { CausedTransition(cause: .closed(screen: id), transition: $0) }
                 + screen.always.map { CausedTransition(cause: .always, transition: $0) }
         case .choice(let branches): return branches.map { CausedTransition(cause: .choice, transition: $0) }
         case .flow(let child): return child.ends.caused
-        case .task(let task): return task.ends.caused
+        case .task(let task): return task.ends.caused + task.screen.timers.caused(on: id)
         case .final: return []
+        }
+    }
+}
+
+extension [FlowTimer] {
+    /// - Parameter screen: nil for those of the flow.
+    fileprivate func caused(on screen: String?) -> [CausedTransition] {
+        compactMap { timer in
+            timer.transition.map { CausedTransition(cause: .timer(timer, screen: screen), transition: $0) }
         }
     }
 }
@@ -224,9 +228,12 @@ extension FlowReader {
 
     /// The transitions for the ends of a child flow or a task.
     ///
-    /// - Parameter what: "a child flow"
-    mutating func ends(_ node: FlowNode?, of what: String, _ context: DataContext, notEmpty: Bool = false) -> [ChildEnd]
-    {
+    /// - Parameters:
+    ///   - what: "a child flow"
+    ///   - context: the data for an outcome; nil for `done`.
+    mutating func ends(
+        _ node: FlowNode?, of what: String, notEmpty: Bool = false, _ context: (String?) -> DataContext
+    ) -> [ChildEnd] {
         members(node, notEmpty: notEmpty).compactMap { name, node in
             guard name == "done" || (name.hasPrefix("done.") && name.utf8.count > "done.".utf8.count) else {
                 return refuse(
@@ -234,7 +241,7 @@ extension FlowReader {
                     guess: guess(name, among: ["done", "done.\(name)"]))
             }
             let outcome = name == "done" ? nil : String(name.dropFirst("done.".count))
-            return ChildEnd(outcome: outcome, transitions: transitions(node, context))
+            return ChildEnd(outcome: outcome, transitions: transitions(node, context(outcome)))
         }
     }
 }

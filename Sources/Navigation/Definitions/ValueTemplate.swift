@@ -15,6 +15,10 @@ public indirect enum ValueTemplate: Sendable {
     case call(ValueFunction, [ValueTemplate])
     /// A moment, or a day, and what is added to it.
     case time(from: ValueTemplate, plus: ValueTemplate?)
+    /// The day of a moment, by the clocks of a zone or in UTC.
+    case day(of: ValueTemplate, in: CalendarZone?)
+    /// The whole days from one time to another.
+    case days(from: ValueTemplate, to: ValueTemplate)
     /// The first value where the guard holds, the second where it fails.
     case either(Guard, ValueTemplate, ValueTemplate)
 
@@ -26,6 +30,8 @@ public indirect enum ValueTemplate: Sendable {
         case .array(let parts), .call(_, let parts): parts
         case .object(let members): members.map(\.value)
         case .time(let from, let plus): [from] + [plus].compactMap(\.self)
+        case .day(let time, _): [time]
+        case .days(let from, let to): [from, to]
         case .either(let guardian, let one, let other): [one, other] + guardian.operands
         }
     }

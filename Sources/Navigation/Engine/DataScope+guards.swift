@@ -74,7 +74,8 @@ extension DataScope {
                 .undecided,
                 JSONViolation(
                     pointer: place?.text ?? "",
-                    detail: "is \(known.kind.phrase) and cannot be compared with \(against.kind.phrase)")
+                    detail: "is \(Self.phrase(known, beside: against)) and cannot be compared with "
+                        + Self.phrase(against, beside: known))
             )
         } catch {
             switch error {
@@ -82,6 +83,12 @@ extension DataScope {
             case .undecided(let reason): return (.undecided, reason)
             }
         }
+    }
+
+    /// Says of two texts which is a time.
+    private static func phrase(_ value: JSONDocument, beside other: JSONDocument) -> String {
+        guard let text = value.string, other.string != nil else { return value.kind.phrase }
+        return CalendarTime(text) == nil ? "a string that is not a time" : "a time"
     }
 
     /// Whether a transition may be taken, as far as its conditions say. With ``reasons(against:)-(Transition)`` the
@@ -136,6 +143,9 @@ extension Comparison {
         switch self {
         case .equal, .notEqual:
             guard left.kind.isComparable(with: right.kind) || left.isNull || right.isNull else { return nil }
+            if let left = left.string.flatMap(CalendarTime.init), let right = right.string.flatMap(CalendarTime.init) {
+                return (CalendarTime.order(left, right) == 0) == (self == .equal)
+            }
             return (left == right) == (self == .equal)
         case .less: return Self.order(left, right).map { $0 < 0 }
         case .lessOrEqual: return Self.order(left, right).map { $0 <= 0 }
@@ -149,6 +159,11 @@ extension Comparison {
         if let left = left.int, let right = right.int { return left < right ? -1 : left == right ? 0 : 1 }
         if let left = Decimal(left), let right = Decimal(right) { return left < right ? -1 : left == right ? 0 : 1 }
         guard let left = left.string, let right = right.string else { return nil }
+        switch (CalendarTime(left), CalendarTime(right)) {
+        case (let left?, let right?): return CalendarTime.order(left, right)
+        case (nil, nil): break
+        default: return nil
+        }
         if left.utf8.elementsEqual(right.utf8) { return 0 }
         return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
     }

@@ -37,6 +37,9 @@ extension DataScope {
             return JSONDocument(members: values)
         case .call(let function, let arguments): return try call(function, arguments)
         case .time(let from, let plus): return try time(from, plus)
+        case .day(let time, let zone): return try day(of: time, in: zone)
+        case .days(let from, let to):
+            return JSONDocument(try moment(from, in: "$days").days(to: try moment(to, in: "$days")))
         case .either(let guardian, let one, let other):
             switch test(guardian) {
             case .holds: return try evaluate(one)
@@ -66,11 +69,11 @@ extension DataScope {
             return document
         case .concat:
             var text = ""
-            for argument in arguments { text += try self.text(of: argument, in: function, numbers: true) }
+            for argument in arguments { text += try self.text(of: argument, in: function.rawValue, numbers: true) }
             return JSONDocument(text)
         case .trim, .lower, .upper:
             guard let argument = arguments.first else { return .null }
-            let text = try self.text(of: argument, in: function)
+            let text = try self.text(of: argument, in: function.rawValue)
             switch function {
             case .lower: return JSONDocument(text.lowercased())
             case .upper: return JSONDocument(text.uppercased())
@@ -116,11 +119,9 @@ extension DataScope {
     }
 
     private func time(_ from: ValueTemplate, _ plus: ValueTemplate?) throws(ValueFailure) -> JSONDocument {
-        guard let start = CalendarTime(try text(of: from, in: nil)) else {
-            throw Self.undecided([from], "is not a date or a date and time of RFC 3339")
-        }
+        let start = try moment(from, in: "$time")
         guard let plus else { return JSONDocument(start.text) }
-        guard let duration = CalendarDuration(signed: try text(of: plus, in: nil)) else {
+        guard let duration = CalendarDuration(signed: try text(of: plus, in: "$time")) else {
             throw Self.undecided([plus], "is not a duration such as \"P18Y\", \"-P1M\" or \"PT30M\"")
         }
         guard let end = start.adding(duration) else {
@@ -131,14 +132,29 @@ extension DataScope {
         return JSONDocument(end.text)
     }
 
+    private func day(of time: ValueTemplate, in zone: CalendarZone?) throws(ValueFailure) -> JSONDocument {
+        guard let day = try moment(time, in: "$day").day(in: zone) else {
+            throw Self.undecided([time], "is on a day there whose year does not have four digits")
+        }
+        return JSONDocument(day.text)
+    }
+
+    /// A moment or a day.
+    private func moment(_ template: ValueTemplate, in function: String) throws(ValueFailure) -> CalendarTime {
+        guard let time = CalendarTime(try text(of: template, in: function)) else {
+            throw Self.undecided([template], "is not a date or a date and time of RFC 3339")
+        }
+        return time
+    }
+
     private func text(
-        of template: ValueTemplate, in function: ValueFunction?, numbers: Bool = false
+        of template: ValueTemplate, in function: String, numbers: Bool = false
     ) throws(ValueFailure) -> String {
         let value = try evaluate(template)
         if let text = value.string { return text }
         if numbers, value.kind == .integer || value.kind == .double { return value.description }
-        let what = function.map { "\($0.rawValue) takes strings" } ?? "$time takes strings"
-        throw Self.undecided([template], "is \(value.kind.phrase); \(what)\(numbers ? " and numbers" : "")")
+        throw Self.undecided(
+            [template], "is \(value.kind.phrase); \(function) takes strings\(numbers ? " and numbers" : "")")
     }
 
     /// - Parameter templates: where the first path in them is the place to blame.

@@ -13,7 +13,7 @@ struct DataScope {
     var result: JSONDocument?
     /// The `params` of the frame.
     let frame: JSONDocument?
-    let now: Int64
+    var now: Int64
 
     /// The data of the event.
     enum EventData {

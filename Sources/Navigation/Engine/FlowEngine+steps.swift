@@ -35,13 +35,15 @@ extension FlowEngine {
     ///
     /// - Parameters:
     ///   - isFromBackend: whether the events that `backend` names are accepted, too.
+    ///   - challenge: what a task that the step begins keeps.
     ///   - memory: the verdicts of guards on the same documents: see ``Step/memory``.
     ///   - shift: is added to the times in the view; milliseconds.
     /// - Returns: the step, without what it took; no view when the step changes services, because the caller applies
     ///   these first.
     package func sendAndShow(
         _ event: String, data: JSONDocument?, to journey: consuming Journey, isFromBackend: Bool = false,
-        services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64
+        challenge: String? = nil, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory,
+        timesMovedBy shift: Int64
     ) throws(JourneyRefusal) -> (step: Step, text: ViewText?) {
         let renewal = renewal(of: journey)
         var run = StepRun(
@@ -50,6 +52,7 @@ extension FlowEngine {
         run.isTraced = catalog.recorder != nil
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
+        if let challenge { run.journey.keepChallenge(challenge) }
         guard !run.services.isChanged else { return (run.step(), nil) }
         run.event = .unknown
         run.purpose = .event(.client)
@@ -98,11 +101,12 @@ extension FlowEngine {
         }
     }
 
-    /// Applies timeouts of the journey, of its children and of its screen, the policy for a version that is gone, and
-    /// the standing rules: `requires` that do not hold any more, and `always`.
+    /// Applies timers, the timeouts of the journey, of its children and of its screen, the policy for a version that is
+    /// gone, and the standing rules: `requires` that do not hold any more, and `always`.
     ///
-    /// A timeout whose transition is refused expires the journey, which could not go on otherwise. An `otherwise` or
-    /// `always` that is refused is not taken.
+    /// A timeout whose transition is refused expires the journey, which could not go on otherwise. A timer, an
+    /// `otherwise` or an `always` that is refused is not taken. A step that only determines anew when the journey is
+    /// due has the number of the journey.
     ///
     /// - Parameter beforeEvent: whether an event follows, so that the journey goes to a newer version first.
     /// - Returns: nil when nothing is due.
@@ -111,7 +115,7 @@ extension FlowEngine {
         _ journey: Journey, services: any ServiceDocuments, now: Int64, beforeEvent: Bool = false
     ) throws(JourneyRefusal) -> Step? {
         guard journey.isActive else { return nil }
-        let isLate = journey.dueAt.map { now >= $0 } ?? false
+        var isLate = journey.dueAt.map { now >= $0 } ?? false
         var isMigrated = false
         var run = StepRun(self, journey, services, now: now)
         if beforeEvent || !isLoaded(journey) {
@@ -122,11 +126,15 @@ extension FlowEngine {
         let start = run
         let mark = run.services.mark
         do throws(JourneyRefusal) {
+            if !isLate { isLate = try run.isOverdue() }
             if isLate { try run.catchUp(to: now) }
             run.now = now
             try run.stand()
-            guard isLate || isMigrated || run.automaticMoves > 0 else { return nil }
-            return try run.finish()
+            if isMigrated || run.hasActedByTime || run.automaticMoves > 0 { return try run.finish() }
+            // Nothing has happened that anybody sees: only the time is set at which something will.
+            if !isLate, try !run.isMisdated() { return nil }
+            try run.setDeadlines()
+            return run.step()
         } catch {
             if !isLate, case .orphaned = error { throw error }
             run = start
@@ -134,6 +142,22 @@ extension FlowEngine {
             try run.expireJourney()
             return try run.finish()
         }
+    }
+
+    /// The journey after a service was written from outside, if it is due at another time because of that; nil when it
+    /// is not, and when its flows cannot say.
+    package func redated(_ journey: Journey, services: any ServiceDocuments, now: Int64) -> Journey? {
+        guard catalog.isClocked, journey.isActive else { return nil }
+        var run = StepRun(self, journey, services, now: now)
+        do throws(JourneyRefusal) {
+            guard try run.isClocked() else { return nil }
+            try run.setDeadlines()
+            // What the write has brought about happens at once.
+            if try run.hasToMove() { run.journey.dueAt = earlier(run.journey.dueAt, now) }
+        } catch {
+            return nil
+        }
+        return run.journey.dueAt == journey.dueAt ? nil : run.journey
     }
 
     /// - Throws: ``JourneyRefusal/inputInvalid(flow:_:)`` for input from a client to a flow that declares none, which
@@ -216,7 +240,7 @@ extension StepRun {
     /// Starts a new version from its initial state, with the input of the journey. No `exit` of the old version runs,
     /// so the services keep their state.
     mutating func startOver(_ flow: FlowDefinition) throws(JourneyRefusal) {
-        let input = journey.coordinators.first?.input ?? .emptyObject
+        let input = journey.input
         if let rule = flow.input, !rule.accepts(input) {
             throw .inputInvalid(flow: flow.id, rule.violations(in: input))
         }

@@ -110,6 +110,11 @@ extension FlowEngine {
         catalog.flow(journey.flow, version: journey.version)?.ownership.isBoundToSession ?? false
     }
 
+    /// Whether the journey may move to another session.
+    package func isPortable(_ journey: Journey) -> Bool {
+        catalog.flow(journey.flow, version: journey.version)?.ownership.isPortable ?? false
+    }
+
     /// Why an imported journey cannot continue here, with a pointer into its document; nil when it can. Migrations, and
     /// the policy for a version that is gone, are applied at its next step, as for any other journey.
     package func flaw(of journey: Journey) -> JSONViolation? {
@@ -190,6 +195,11 @@ extension StepRun {
             guard let newest = move.hops.last?.flow,
                 let place = journey.coordinators.place(of: move.coordinator)
             else { continue }
+            if journey.frames.last?.coordinator == move.coordinator {
+                let former = journey.coordinators[place].version
+                // A worker that has the task knows the outcomes of the version that began it.
+                journey.noteOfTask { $0.formerVersion = $0.formerVersion ?? former }
+            }
             journey.coordinators[place].version = newest.version
             forgetFlow(of: move.coordinator)
             if move.coordinator == journey.coordinators[0].id { journey.version = newest.version }

@@ -23,7 +23,8 @@
 /// 5. Children that have lost their last frame are released: their flow's `exit` runs, then the parent's
 ///    `done.abandoned`. Its target counts only when the move itself had none.
 /// 6. When another screen is on top than before, or the top screen was left on the way, its `requires` are tested, then
-///    its `entry` runs. A screen that was uncovered and whose `requires` do not hold is skipped instead.
+///    its `entry` runs. A screen that was uncovered and whose `requires` do not hold is skipped instead. A step that
+///    follows a fact, such as the result of a task, is not refused by them: see 7.
 /// 7. Where the screen may not stay on top, because its `requires` do not hold any more or the guard of an `always`
 ///    holds, the journey moves on by that, with the same effects, until it may stay.
 /// 8. Each service that was written is checked against its schema.

@@ -13,6 +13,8 @@ public struct Step: Sendable {
     /// The patches of migrations that are among ``changes``. They change the session's services once a session, so tell
     /// later steps of them: ``ServiceDocuments/isPatched(_:)``.
     public internal(set) var patches: [ServicePatch] = []
+    /// The tasks that the step has recorded for which the journey does not wait, in order.
+    package internal(set) var sideTasks: [SideTask] = []
     /// Makes the view of the result cheaper: see ``FlowEngine/view(_:services:now:knowing:)``.
     public internal(set) var memory = GuardMemory()
 }
@@ -86,6 +88,10 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
     case taskOver
     /// The flow has no transition for that outcome of the task.
     case unknownOutcome(String, known: [String])
+    /// The output does not fit the schema that the task declares for the outcome. Pointers are within the output.
+    case outputInvalid(outcome: String, [JSONViolation])
+    /// As many tasks for which no journey waits are to be done as a session may have.
+    case tooManyTasks(limit: Int)
 
     /// The data that is the reason, as far as data is. Pointers begin with a service, `event` or `input`.
     public var violations: [JSONViolation] {
@@ -94,8 +100,17 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
             violations
         case .eventDataInvalid(let violations): violations.within("/event")
         case .inputInvalid(_, let violations): violations.within("/input")
+        case .outputInvalid(_, let violations): violations.within("/output")
         case .actionFailed(let violation): [violation]
         default: []
+        }
+    }
+
+    /// Whether the result of a task is not one that the task can have, wherever the journey would go.
+    package var isWrongResult: Bool {
+        switch self {
+        case .unknownOutcome, .outputInvalid: true
+        default: false
         }
     }
 }

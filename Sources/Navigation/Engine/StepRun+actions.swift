@@ -30,7 +30,18 @@ extension DataScope {
         case .clear(let service): try renew(service, .cleared)
         case .remove(let service): try renew(service, .removed)
         case .call(let service, let command, let input): result = try call(command, of: service, with: input)
+        case .task(let name, let input): try record(name, with: input)
         }
+    }
+
+    /// Records a task for which the journey does not wait.
+    private func record(_ name: String, with template: ValueTemplate?) throws(JourneyRefusal) {
+        var input = JSONDocument.emptyObject
+        if let template { input = try value(of: template) }
+        try input.checkNesting(at: "/with")
+        let limit = services.source.roomForTasks
+        guard services.sideTasks.count < limit else { throw .tooManyTasks(limit: SideTask.mostOfSession) }
+        services.record(SideTask(name: name, input: input, flow: flow.id, version: flow.version))
     }
 
     func renew(_ service: String, _ effect: ServiceChange.Effect) throws(JourneyRefusal) {
@@ -172,7 +183,7 @@ extension DataScope {
             guard let index = tokens.first.flatMap({ Int($0) }), elements.indices.contains(index) else { return nil }
             return origin(of: tokens.dropFirst(), in: elements[index])
         case .from(let path, _): return resolvedText(of: path) + JSONPointer(Array(tokens)).description
-        case .literal, .call, .time, .either: return template.path.map(resolvedText)
+        case .literal, .call, .time, .day, .days, .either: return template.path.map(resolvedText)
         }
     }
 }
@@ -224,9 +235,11 @@ extension DataScope {
         if case .value(let value) = find(path) { value } else { nil }
     }
 
-    /// Whether there is a value other than null at each of the paths.
-    func isAnswered(_ answers: [DataPath]) -> Bool {
-        answers.allSatisfy { path in present(at: path).map { !$0.isNull } ?? false }
+    /// Whether a screen may be passed for the person: there is a value other than null at each of the paths. Never
+    /// where the screen does not say what it asks for.
+    func isAnswered(_ answers: [DataPath]?) -> Bool {
+        guard let answers else { return false }
+        return answers.allSatisfy { path in present(at: path).map { !$0.isNull } ?? false }
     }
 
     /// Gives a value of a service its default.

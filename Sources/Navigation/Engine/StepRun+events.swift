@@ -53,6 +53,8 @@ extension StepRun {
             let scope = try scope(of: reaction.coordinator)
             throw .guardNotMet(reaction.rule.transitions.flatMap { scope.reasons(against: $0) })
         }
+        // What only a back end may send is a fact, as the result of a task is.
+        isFact = reaction.rule.isBackend
         try take(transition, of: reaction.coordinator)
     }
 

@@ -12,6 +12,9 @@ extension StepRun {
     ///
     /// - Parameter coordinator: the one whose flow has the transition.
     mutating func take(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
+        if transition.nav == .resume, case .event = purpose, !hasEnded, journey.task == nil {
+            return try resume(by: transition, of: coordinator)
+        }
         if transition.moves { try leaveScreen() }
         try perform(transition, of: coordinator)
         try move(by: transition, of: coordinator)
@@ -22,7 +25,8 @@ extension StepRun {
         guard transition.moves else { return }
         let params = try params(of: transition, coordinator)
         markHistory(transition.history)
-        let isDirected = try go(transition.nav ?? .push, to: transition.target, with: params, of: coordinator)
+        let isDirected = try go(
+            transition.nav ?? .push, to: transition.target, with: params, of: coordinator, by: transition)
         try settle(isDirected: isDirected)
     }
 
@@ -56,12 +60,15 @@ extension StepRun {
 
     /// Moves the stack, and passes choices, child flows and ends until the journey reaches a screen.
     ///
-    /// - Parameter params: the values that the new frame keeps.
+    /// - Parameters:
+    ///   - params: the values that the new frame keeps.
+    ///   - transition: the one that leads there; nil for none.
     /// - Returns: whether a target led to the screen. Otherwise it was uncovered when others left, or there is none.
     mutating func go(
-        _ verb: NavigationVerb, to target: Int?, with params: JSONDocument? = nil, of coordinator: Int
+        _ verb: NavigationVerb, to target: Int?, with params: JSONDocument? = nil, of coordinator: Int,
+        by transition: Transition? = nil
     ) throws(JourneyRefusal) -> Bool {
-        var (verb, target, params, coordinator) = (verb, target, params, coordinator)
+        var (verb, target, params, coordinator, transition) = (verb, target, params, coordinator, transition)
         for _ in 0..<FlowEngine.maximumHops {
             guard let state = target else {
                 try place(nil, by: verb)
@@ -72,7 +79,7 @@ extension StepRun {
             case .screen:
                 let frame = Frame(of: state, in: flow, coordinator, with: params)
                 if verb == .resume, !isResuming {
-                    try resume(to: frame)
+                    try resume(to: frame, by: transition, of: coordinator)
                 } else {
                     try place(frame, by: verb)
                 }
@@ -86,7 +93,7 @@ extension StepRun {
                 }
                 try perform(taken, of: coordinator)
                 if taken.params != nil { params = try self.params(of: taken, coordinator) }
-                (verb, target) = (taken.nav ?? verb, taken.target)
+                (verb, target, transition) = (taken.nav ?? verb, taken.target, taken)
             case .flow(let child):
                 coordinator = try start(child, by: flow.states[state].id, of: coordinator)
                 target = try self.flow(of: coordinator).initial
@@ -96,7 +103,7 @@ extension StepRun {
                 guard told.moves else { return false }
                 params = try self.params(of: told, parent)
                 markHistory(told.history)
-                (verb, target, coordinator) = (told.nav ?? .push, told.target, parent)
+                (verb, target, coordinator, transition) = (told.nav ?? .push, told.target, parent, told)
             }
         }
         let flow = try flow(of: coordinator)

@@ -21,7 +21,7 @@ extension StepRun {
             // A parent that has lost its own frames, too, is about to be released itself.
             guard told.moves, !isDirected, !losers.contains(parent) || hasFrames(parent) else { continue }
             markHistory(told.history)
-            isDirected = try go(told.nav ?? .push, to: told.target, of: parent)
+            isDirected = try go(told.nav ?? .push, to: told.target, of: parent, by: told)
         }
     }
 
@@ -79,6 +79,7 @@ extension StepRun {
 
     /// Runs the `exit` of a coordinator's flow and removes the coordinator.
     private mutating func release(_ coordinator: Int) throws(JourneyRefusal) {
+        hasEnded = true
         do {
             try run(try flow(of: coordinator).exit, of: coordinator)
         } catch {
@@ -88,6 +89,7 @@ extension StepRun {
         services.dispose { $0.coordinator == coordinator }
         journey.coordinators.removeAll { $0.id == coordinator }
         forgetFlow(of: coordinator)
+        if let timers = journey.timers { journey.timers = timers.forgetting(coordinator) }
         losers.removeAll { $0 == coordinator }
     }
 
@@ -167,9 +169,13 @@ extension StepRun {
     mutating func releaseAll() throws(JourneyRefusal) {
         journey.frames.removeAll()
         journey.task = nil
+        journey.timers = nil
         // Nothing of a journey that is over stays, even when its coordinators cannot be read.
         defer { services.dispose { _ in true } }
         guard let root = journey.coordinators.first?.id else { return }
+        let input = journey.input
+        // Not a conditional expression: there, nil would mean the document null.
+        if input != .emptyObject { journey.formerInput = input }
         try releaseChildren(family(of: root))
         try release(root)
         losers.removeAll()

@@ -14,6 +14,7 @@ extension StepRun {
     mutating func stand() throws(JourneyRefusal) {
         while let urge = try urge() {
             event = .none
+            isFact = false
             guard try follow(urge) else { return }
             automaticMoves += 1
             guard automaticMoves <= FlowEngine.maximumHops else {
@@ -71,14 +72,20 @@ extension StepRun {
     /// - Returns: false when every transition was refused, and the journey may stay.
     private mutating func follow(_ urge: Urge) throws(JourneyRefusal) -> Bool {
         for (transition, coordinator) in urge.transitions {
-            let isTaken = attempt { (run: inout StepRun) throws(JourneyRefusal) in
+            let frames = journey.frames
+            let isTaken = attempt(as: .event(.client)) { (run: inout StepRun) throws(JourneyRefusal) in
                 try run.take(transition, of: coordinator)
                 try run.arrive()
+                // A `resume` that cannot go on would be taken again and again.
+                if transition.nav == .resume, run.journey.frames == frames { throw .guardNotMet([]) }
             }
             if isTaken { return true }
         }
         guard urge.isClosed else { return false }
-        if attempt({ (run: inout StepRun) throws(JourneyRefusal) in try run.closeScreen() }) { return true }
+        let isUncovered = attempt(as: .event(.client)) { (run: inout StepRun) throws(JourneyRefusal) in
+            try run.closeScreen()
+        }
+        if isUncovered { return true }
         // Also after a link: no transition was taken that does damage, and the journey is over.
         let former = purpose
         purpose = .release(isClosing: false)
@@ -89,9 +96,11 @@ extension StepRun {
     }
 
     /// Does all of a move or nothing.
-    private mutating func attempt(_ move: (inout StepRun) throws(JourneyRefusal) -> Void) -> Bool {
+    mutating func attempt(
+        as purpose: Purpose, _ move: (inout StepRun) throws(JourneyRefusal) -> Void
+    ) -> Bool {
         var other = self
-        other.purpose = .event(.client)
+        other.purpose = purpose
         let mark = services.mark
         do throws(JourneyRefusal) {
             try move(&other)
@@ -100,7 +109,7 @@ extension StepRun {
             services.rewind(to: mark)
             return false
         }
-        other.purpose = purpose
+        other.purpose = self.purpose
         self = other
         return true
     }

@@ -16,48 +16,35 @@ extension FlowEngine {
         return flow.states[state].task
     }
 
-    /// Ends the task that a journey waits for, with the result of the work: a step like any other.
+    /// Ends the task that a journey waits for, with the result of the work: a step like any other, but that no screen
+    /// is closed to it. Where the `requires` of the next screen do not hold, the standing rules lead on.
     ///
     /// - Parameters:
     ///   - number: of the task.
-    ///   - outcome: one for which the flow has a transition.
+    ///   - outcome: one that the task declares, or for which the flow has a transition. Migrations rename that of a
+    ///     worker that has the task from an older version.
     ///   - output: what the transition finds at `/output`.
+    ///   - isReported: whether a back end says so; else the outcome is one that the server gives.
     /// - Throws: ``JourneyRefusal/taskOver`` when the journey does not wait for that task,
-    ///   ``JourneyRefusal/unknownOutcome(_:known:)``, and what any step throws.
+    ///   ``JourneyRefusal/unknownOutcome(_:known:)`` and ``JourneyRefusal/outputInvalid(outcome:_:)`` for a result that
+    ///   the task cannot have, and what any step throws: then the work was done all the same.
     public func endTask(
-        _ number: UInt64, of journey: Journey, outcome: String, output: JSONDocument = .null,
+        _ number: UInt64, of journey: Journey, outcome: String, output: JSONDocument = .null, isReported: Bool = true,
         services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
-        var (run, isComplete) = try open(journey, atTask: number, services: services, now: now)
-        if !isComplete { try run.endTask(outcome: outcome, output: output) }
-        return try run.finish()
-    }
-
-    private func open(
-        _ journey: Journey, atTask number: UInt64, services: any ServiceDocuments, now: Int64
-    ) throws(JourneyRefusal) -> (run: StepRun, isComplete: Bool) {
         guard journey.task?.number == number else { throw .taskOver }
-        let renewal = renewal(of: journey)
-        var run = StepRun(self, journey, services, now: now)
-        let isComplete = try run.open(renewal)
-        return (run, isComplete)
-    }
-
-    /// Ends a task whose last attempt has failed. A journey whose flow refuses that could not go on, so it expires, as
-    /// after a timeout. One that cannot move to a newer version stays.
-    public func failTask(
-        _ number: UInt64, of journey: Journey, output: JSONDocument, services: any ServiceDocuments, now: Int64
-    ) throws(JourneyRefusal) -> Step {
-        var (run, isComplete) = try open(journey, atTask: number, services: services, now: now)
-        do throws(JourneyRefusal) {
-            if !isComplete { try run.endTask(outcome: TaskState.failed, output: output) }
-            return try run.finish()
-        } catch {
-            if case .taskOver = error { throw error }
-            var run = StepRun(self, journey, services, now: now)
-            try run.expireJourney()
-            return try run.finish()
+        var renewal = renewal(of: journey)
+        if case .restart = renewal {
+            // Starting over would lose what has happened. The next event does that.
+            guard isLoaded(journey) else { throw .orphaned(flow: journey.flow, version: journey.version) }
+            renewal = .none
         }
+        var run = StepRun(self, journey, services, now: now)
+        if try !run.open(renewal) {
+            let outcome = isReported ? try run.renamed(outcome) : outcome
+            try run.endTask(outcome: outcome, output: output, isReported: isReported)
+        }
+        return try run.finish()
     }
 }
 
@@ -74,9 +61,13 @@ extension StepRun {
     }
 
     /// Takes the transition for the end of the task on top.
-    mutating func endTask(outcome: String, output: JSONDocument) throws(JourneyRefusal) {
+    mutating func endTask(
+        outcome: String, output: JSONDocument, isReported: Bool = false
+    ) throws(JourneyRefusal) {
         // The journey may have moved to a version in which the state is something else.
         guard let top = journey.frames.last, let task = engine.taskState(of: journey) else { throw .taskOver }
+        if isReported { try task.check(outcome, output) }
+        isFact = true
         guard let transitions = task.transitions(after: outcome) else {
             throw .unknownOutcome(outcome, known: task.outcomes)
         }
@@ -94,6 +85,14 @@ extension StepRun {
             return try settle(isDirected: false)
         }
         try take(transition, of: top.coordinator)
+    }
+
+    /// What an outcome is called in the version that the journey has moved to since the task began.
+    mutating func renamed(_ outcome: String) throws(JourneyRefusal) -> String {
+        guard let former = journey.task?.notes?.formerVersion, let top = journey.frames.last else { return outcome }
+        let flow = try flow(of: top.coordinator)
+        let hops = engine.hops(from: former, to: flow, among: engine.catalog.versions(of: flow.id)) ?? []
+        return hops.reduce(outcome) { $1.migration.outcome(for: $0) }
     }
 
     /// A move of the stack that leaves the frame of a task, if that is on top: what would be put on it takes its place.

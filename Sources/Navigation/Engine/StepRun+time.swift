@@ -1,55 +1,177 @@
 import JSONDocument
 
+/// What happens by itself: timers, the time limits of flows, and standing rules about the time.
 extension StepRun {
-    /// Screens that replace each other every second need not all be played after a night without requests.
-    private static let maximumTimeouts = 64
+    /// Screens that replace each other every second need not all be played after a night without a server.
+    private static let maximumDeadlines = 64
 
-    /// Sets when the journey expires, and when the first timeout is due, unless the journey moves before.
+    /// Something that happens when its time has come.
+    fileprivate struct Deadline {
+        let at: Int64
+        let cause: Cause
+
+        enum Cause {
+            /// The time limit of the flow that a coordinator runs.
+            case limit(coordinator: Int)
+            case timer(TimerMoment)
+            /// The guard of a standing rule turns.
+            case rule
+
+            /// Whether it would end the task that the journey waits for.
+            var endsTask: Bool {
+                switch self {
+                case .limit: true
+                case .timer(let moment): moment.timer.transition?.moves ?? true
+                case .rule: false
+                }
+            }
+        }
+    }
+
+    /// One of the moments of a timer.
+    fileprivate struct TimerMoment {
+        let timer: FlowTimer
+        /// The coordinator whose flow has the timer, or the screen with it.
+        let coordinator: Int
+        /// See ``PassedTimer/owner``.
+        let owner: Int
+        /// The first moment of the timer.
+        let first: Int64
+        /// How many moments have passed before.
+        let count: Int
+    }
+
+    /// Sets when the journey expires, and when something happens by itself, unless the journey moves before.
     mutating func setDeadlines() throws(JourneyRefusal) {
         journey.expiresAt = nil
         journey.dueAt = nil
-        guard journey.isActive, !journey.coordinators.isEmpty else { return }
-        var due: Int64?
-        for place in journey.coordinators.indices {
-            // In a statement of its own: a mutating call inside another call on the run would copy the run.
-            let timeout = try flow(of: journey.coordinators[place].id).timeout
-            due = earlier(due, timeout.deadline(from: journey.coordinators[place].startedAt, movedAt: journey.movedAt))
-            if place == 0 { journey.expiresAt = due }
-        }
-        journey.dueAt = earlier(due, try screenDeadline())
+        guard journey.isActive, let own = journey.coordinators.first?.id, journey.task?.isHeld != true else { return }
+        let timeout = try flow(of: own).timeout
+        journey.expiresAt = timeout.deadline(from: journey.coordinators[0].startedAt, movedAt: journey.movedAt)
+        // In a statement of its own: a mutating call inside another call on the run would copy the run.
+        let due = try dueAt(since: now)
+        journey.dueAt = due
     }
 
-    /// Does what timeouts have brought about up to a moment, one after the other, each at the time when it was due.
-    mutating func catchUp(to moment: Int64) throws(JourneyRefusal) {
-        for _ in 0..<Self.maximumTimeouts {
-            guard journey.isActive else { return }
-            // Of several at one time the outermost counts.
-            var first: (coordinator: Int, at: Int64)?
-            for coordinator in journey.coordinators {
-                let timeout = try flow(of: coordinator.id).timeout
-                guard let at = timeout.deadline(from: coordinator.startedAt, movedAt: journey.movedAt) else { continue }
-                if first.map({ at < $0.at }) ?? true { first = (coordinator.id, at) }
+    /// Whether the data has changed since it was determined when the journey is due, so that it is due at another time.
+    mutating func isMisdated() throws(JourneyRefusal) -> Bool {
+        guard journey.task?.isHeld != true, try isClocked() else { return false }
+        let due = try dueAt(since: now)
+        return due != journey.dueAt
+    }
+
+    /// Whether something is due that the journey does not know of, because the data has changed.
+    mutating func isOverdue() throws(JourneyRefusal) -> Bool {
+        guard journey.task?.isHeld != true, try isClocked() else { return false }
+        return try dueAt(since: now).map { $0 <= now } ?? false
+    }
+
+    /// Whether the data decides when the journey is due.
+    mutating func isClocked() throws(JourneyRefusal) -> Bool {
+        guard engine.catalog.isClocked, journey.isActive else { return false }
+        for place in journey.coordinators.indices {
+            if try flow(of: journey.coordinators[place].id).clock.isNeeded { return true }
+        }
+        return false
+    }
+
+    private mutating func dueAt(since floor: Int64) throws(JourneyRefusal) -> Int64? { try deadline(since: floor)?.at }
+
+    /// What happens next. Of several at one time, the end of the outermost flow counts, then timers of flows, then
+    /// those of the screen in the order of the file.
+    ///
+    /// - Parameter floor: before this time nothing is due that is not known yet. A moment of the data that has passed
+    ///   is due at once, and not before.
+    private mutating func deadline(since floor: Int64) throws(JourneyRefusal) -> Deadline? {
+        var next: Deadline?
+        for place in journey.coordinators.indices {
+            let coordinator = journey.coordinators[place].id
+            let timeout = try flow(of: coordinator).timeout
+            let at = timeout.deadline(from: journey.coordinators[place].startedAt, movedAt: journey.movedAt)
+            if let at { next = next.first(at, .limit(coordinator: coordinator)) }
+        }
+        for place in journey.coordinators.indices {
+            let coordinator = journey.coordinators[place].id
+            let timers = try flow(of: coordinator).timers
+            if timers.isEmpty { continue }
+            let start = journey.coordinators[place].startedAt
+            next = try first(next, of: timers, coordinator, owner: coordinator, begunAt: start, floor)
+        }
+        if let top = journey.frames.last {
+            let timers = try screen(of: top).screen.timers
+            if !timers.isEmpty {
+                next = try first(
+                    next, of: timers, top.coordinator, owner: PassedTimer.ofScreen, begunAt: journey.enteredAt, floor)
             }
-            guard let due = earlier(first?.at, try screenDeadline()), due <= moment else { return }
-            now = due
-            if let first, first.at == due {
-                try expire(first.coordinator)
-            } else {
-                try passScreen()
+        }
+        if engine.catalog.isClocked, let turn = try nextTurn() { next = next.first(turn, .rule) }
+        return next
+    }
+
+    /// - Parameter start: when the screen was entered, or the flow started.
+    private mutating func first(
+        _ deadline: Deadline?, of timers: [FlowTimer], _ coordinator: Int, owner: Int, begunAt start: Int64,
+        _ floor: Int64
+    ) throws(JourneyRefusal) -> Deadline? {
+        var next = deadline
+        for timer in timers {
+            let passed = journey.timers?.timer(timer.key, of: owner)
+            if passed?.count == 0 { continue }
+            guard let first = try firstMoment(of: timer, coordinator, begunAt: start) else { continue }
+            // The data may have another moment by now than the one that was taken.
+            let count = passed.map { ($0.first ?? first) == first ? $0.count : 0 } ?? 0
+            guard let at = timer.moment(after: count, from: first) else { continue }
+            let moment = TimerMoment(timer: timer, coordinator: coordinator, owner: owner, first: first, count: count)
+            next = next.first(timer.at == nil ? at : max(at, floor), .timer(moment))
+        }
+        return next
+    }
+
+    /// The first moment of a timer; nil while the data does not say one.
+    private mutating func firstMoment(
+        of timer: FlowTimer, _ coordinator: Int, begunAt start: Int64
+    ) throws(JourneyRefusal) -> Int64? {
+        switch timer.start {
+        case .after(let after): return start.later(by: after)
+        case .at(let value):
+            let text = try? scope(of: coordinator).evaluate(value).string
+            return text.flatMap(CalendarTime.init)?.moment.millisecondsSince1970
+        }
+    }
+
+    // MARK: - When the time has come
+
+    /// Does what is due up to a moment, one after the other, each at the time when it was due.
+    mutating func catchUp(to moment: Int64) throws(JourneyRefusal) {
+        let enteredAt = journey.enteredAt
+        var floor = min(journey.dueAt ?? moment, moment)
+        // A rule that turns at this very time is still to turn.
+        now = floor &- 1
+        for _ in 0..<Self.maximumDeadlines {
+            guard journey.isActive, let next = try deadline(since: floor), next.at <= moment else { return }
+            (now, floor) = (next.at, next.at)
+            isFact = false
+            if journey.task?.result != nil, next.cause.endsTask {
+                // The work was done: no time undoes that.
+                hasActedByTime = true
+                journey.noteOfTask { $0.result?.isHeld = true }
+                break
+            }
+            switch next.cause {
+            case .limit(let coordinator): try expire(coordinator)
+            case .timer(let due): try take(due, until: moment)
+            case .rule: break
             }
             // They hold as soon as their guards do, not only when somebody looks.
             try stand()
         }
+        guard journey.enteredAt != enteredAt else { return }
         now = moment
         journey.enteredAt = moment
     }
 
-    private mutating func screenDeadline() throws(JourneyRefusal) -> Int64? {
-        guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return nil }
-        return journey.enteredAt.later(by: timeout.after)
-    }
-
     private mutating func expire(_ coordinator: Int) throws(JourneyRefusal) {
+        hasActedByTime = true
         guard let parent = journey.coordinator(coordinator)?.parent else { return try expireJourney() }
         if let top = journey.frames.last, family(of: coordinator).contains(top.coordinator) { try leaveScreen() }
         let told = try end(coordinator, outcome: ChildFlow.expired, byFinal: false, output: nil)
@@ -61,19 +183,57 @@ extension StepRun {
         try arrive()
     }
 
-    private mutating func passScreen() throws(JourneyRefusal) {
-        guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return }
-        if journey.task != nil {
+    /// Takes a moment of a timer that has come, and with it those up to a time, which were missed.
+    private mutating func take(_ due: TimerMoment, until time: Int64) throws(JourneyRefusal) {
+        let timer = due.timer
+        switch timer.effect {
+        case .expiry:
+            hasActedByTime = true
+            try expireJourney()
+        case .endOfTask:
+            hasActedByTime = true
             try endTask(outcome: TaskState.timeout, output: .null)
-            return try arrive()
+            try arrive()
+        case .transition(let transition):
+            // Noted first: the transition may leave the screen.
+            note(due, passed: timer.passed(with: due.count, from: due.first, by: time))
+            let scope = try scope(of: due.coordinator)
+            guard scope.test(transition) == .holds else { return }
+            if timer.isTimeout {
+                hasActedByTime = true
+                try take(transition, of: due.coordinator)
+                return try arrive()
+            }
+            let isTaken = attempt(as: .event(.client)) { (run: inout StepRun) throws(JourneyRefusal) in
+                try run.take(transition, of: due.coordinator)
+                try run.arrive()
+            }
+            guard isTaken else { return }
+            hasActedByTime = true
+            // It was asked again until it was taken; a move is made once, unless the file says how often. Timers of a
+            // screen that was left, or of a flow that has ended, are forgotten already.
+            let isOver = timer.every == nil && timer.at == nil
+            if isOver, journey.timers?.timer(timer.key, of: due.owner) != nil { note(due, passed: 0) }
         }
-        guard let transition = timeout.transition else { return try expireJourney() }
-        // When the guard does not hold now, it is tested again after the same time.
-        journey.enteredAt = now
-        let scope = try scope(of: top.coordinator)
-        guard scope.test(transition) == .holds else { return }
-        try take(transition, of: top.coordinator)
-        try arrive()
+    }
+
+    /// - Parameter count: see ``PassedTimer/count``.
+    private mutating func note(_ due: TimerMoment, passed count: Int) {
+        let passed = PassedTimer(
+            owner: due.owner, key: due.timer.key, count: count, first: due.timer.at == nil ? nil : due.first)
+        if let known = journey.timers {
+            journey.timers = known.noting(passed)
+        } else {
+            journey.timers = PassedTimers([passed])
+        }
+    }
+}
+
+extension StepRun.Deadline? {
+    /// The deadline, or one that comes before it.
+    fileprivate func first(_ at: Int64, _ cause: @autoclosure () -> StepRun.Deadline.Cause) -> StepRun.Deadline? {
+        if let self, self.at <= at { return self }
+        return StepRun.Deadline(at: at, cause: cause())
     }
 }
 

@@ -22,14 +22,21 @@ struct StepRun {
     var hasLeft = false
     /// Whether the top frame was on the stack before and has been uncovered.
     var isUncovered = false
+    /// Whether a child has ended since the top screen was entered.
+    var hasEnded = false
     /// The flows of coordinators, as far as they were looked up.
     private var flows: [(coordinator: Int, flow: FlowDefinition)] = []
     /// The coordinators that lost a frame.
     var losers: [Int] = []
     /// The patches of migrations that have changed the session's services.
     var patches: [ServicePatch] = []
+    /// Whether the step follows what has happened outside: the end of a task, or an event of a back end. That is not
+    /// refused because the screen that it leads to is closed: the standing rules lead on from there.
+    var isFact = false
     /// How often standing rules have moved the journey.
     var automaticMoves = 0
+    /// Whether a timer was taken, or the time of a flow was over.
+    var hasActedByTime = false
 
     /// What the step is doing.
     enum Purpose {
@@ -37,7 +44,7 @@ struct StepRun {
         case event(Actor)
         /// Follows a link, which takes no transition that does damage.
         case link
-        /// Follows a link forward to a screen: see ``resume(to:)``. A parent may ask for that when its child is
+        /// Follows a link forward to a screen: see ``resume(to:by:of:)``. A parent may ask for that when its child is
         /// released, and then `releasing` says whether flows are closed.
         case resume(releasing: Bool?)
         /// Ends flows, because they are given up or, with `isClosing`, because the `requires` of their screens do not
@@ -149,7 +156,7 @@ extension StepRun {
     consuming func step() -> Step {
         Step(
             journey: journey, changes: services.changes, ownedChanges: services.ownedChanges, taken: taken,
-            patches: patches, memory: services.memory)
+            patches: patches, sideTasks: services.sideTasks, memory: services.memory)
     }
 
     /// Enters the screen that is on top now, moves on where it may not stay, checks the changed services and sets the
@@ -177,21 +184,28 @@ extension StepRun {
     /// Enters the top screen when it is another one than before, or was left on the way.
     mutating func arrive() throws(JourneyRefusal) {
         let after = journey.frames.last
+        hasEnded = false
         guard hasLeft || before != after else { return }
-        if let after { try enter(after) }
+        // A screen that was not entered is not left, either: no `exit` of it runs.
+        hasLeft = if let after { try !enter(after) } else { false }
         journey.enteredAt = now
+        if let timers = journey.timers { journey.timers = timers.forgetting(PassedTimer.ofScreen) }
         before = after
-        hasLeft = false
         isUncovered = false
         losers.removeAll()
     }
 
-    private mutating func enter(_ frame: Frame) throws(JourneyRefusal) {
+    /// - Returns: false when the screen is closed, and standing rules have to lead on: see ``isFact``.
+    private mutating func enter(_ frame: Frame) throws(JourneyRefusal) -> Bool {
         let screen = try screen(of: frame)
         let obstacles = try obstacles(to: frame)
-        guard obstacles.isEmpty else { throw .guardNotMet(obstacles) }
         output = nil
+        guard obstacles.isEmpty else {
+            guard isFact else { throw .guardNotMet(obstacles) }
+            return false
+        }
         try run(screen.screen.entry, of: frame.coordinator)
+        return true
     }
 
     /// Whether the `requires` of a frame's screen hold. A screen that is not in the file any more is never open: going

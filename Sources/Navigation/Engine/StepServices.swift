@@ -12,6 +12,8 @@ final class StepServices {
     /// The changes of what coordinators own.
     private(set) var ownedChanges: [ServiceChange] = []
     var isChanged: Bool { !changes.isEmpty || !ownedChanges.isEmpty }
+    /// The tasks that actions have recorded for which the journey does not wait.
+    private(set) var sideTasks: [SideTask] = []
 
     /// What the step has read. One value, so that several reads need one access.
     private struct Looks {
@@ -173,12 +175,14 @@ final class StepServices {
     /// The changes so far, for ``rewind(to:)``.
     typealias Mark = (
         documents: [(service: String, document: JSONDocument)], changes: [ServiceChange],
-        living: LivingServices<OwnedService>, ownedChanges: [ServiceChange]
+        living: LivingServices<OwnedService>, ownedChanges: [ServiceChange], sideTasks: [SideTask]
     )
 
-    var mark: Mark { (looks.documents, changes, living, ownedChanges) }
+    var mark: Mark { (looks.documents, changes, living, ownedChanges, sideTasks) }
 
-    func rewind(to mark: Mark) { (looks.documents, changes, living, ownedChanges) = mark }
+    func rewind(to mark: Mark) { (looks.documents, changes, living, ownedChanges, sideTasks) = mark }
+
+    func record(_ task: SideTask) { sideTasks.append(task) }
 
     private func know(_ document: JSONDocument, as service: String) {
         if let place = looks.documents.firstIndex(where: { $0.service == service }) {

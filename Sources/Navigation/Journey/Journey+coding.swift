@@ -12,9 +12,14 @@ import JSONDocument
 ///   parent and the state that started it
 /// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
 ///   presentation, mark and params
-/// - `task`: the number, name and input of the task that it waits for
+/// - `task`: the number, name and input of the task that it waits for; then, if there are any, its notes
+///   (``TaskNotes``)
+/// - `challenge`: that of the event that led to the task
 /// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
 ///   journey to making and to writing it, and the document
+/// - `timers`: of each timer that has been due: the coordinator whose flow has it, or -1 for the top screen; its key;
+///   how many moments have passed, or 0 for no more; the first of these, where the data says it
+/// - `input`: what the flow of a journey that is over was given, unless that was an empty object
 /// - `user`: 1 when a user was signed in at the last step
 extension Journey {
     /// The stored form of the journey.
@@ -45,6 +50,7 @@ extension Journey {
             writer.add("]")
             if let task { write(task, to: &writer) }
             if !owned.isEmpty { writeOwned(to: &writer) }
+            if let timers { timers.write(to: &writer) }
         } else {
             writer.name("status")
             writer.string(status.rawValue)
@@ -52,6 +58,10 @@ extension Journey {
             writer.string(flow)
             writer.name("version")
             writer.int(version)
+            if let formerInput {
+                writer.name("input")
+                writer.document(formerInput)
+            }
         }
         if let outcome {
             writer.name("outcome")
@@ -71,7 +81,9 @@ extension Journey {
         writer.uint(task.number)
         writer.string(task.name)
         writer.document(task.input)
+        if let notes = task.notes { writer.document(notes.document) }
         writer.endArray()
+        if let challenge = task.challenge { writer.add(#","challenge":"#, challenge) }
     }
 
     private func writeOwned(to writer: inout JSONWriter) {
@@ -133,9 +145,9 @@ extension Journey {
     public init?(_ document: JSONDocument) {
         // In the order of writing, in which the reader wants them.
         let names = [
-            "id", "step", "at", "end", "due", "who", "on", "task", "own", "status", "flow", "version", "outcome",
-            "output",
-            "user",
+            "id", "step", "at", "end", "due", "who", "on", "task", "challenge", "own", "timers", "status", "flow",
+            "version",
+            "input", "outcome", "output", "user",
         ]
         var ordered = JSONWriter(reservingCapacity: 256)
         ordered.beginObject()
@@ -176,6 +188,8 @@ extension Journey {
         var frames: [Frame] = []
         var task: PendingTask?
         var owned: [OwnedService] = []
+        var timers: PassedTimers?
+        var formerInput: JSONDocument?
         let status: JourneyStatus
         let flow: String
         let version: Int
@@ -197,6 +211,7 @@ extension Journey {
                 try json.beginArray()
                 while !json.endsArray() { owned.append(try OwnedService(reading: &json, startOfJourney: startedAt)) }
             }
+            if json.isName("timers") { timers = try PassedTimers(reading: &json) }
         } else {
             try json.name("status")
             guard let known = JourneyStatus(rawValue: try json.string()) else { throw .notAJourney }
@@ -205,6 +220,7 @@ extension Journey {
             flow = try json.string()
             try json.name("version")
             version = Int(try json.int())
+            if json.isName("input") { formerInput = try json.document() }
         }
         let outcome = json.isName("outcome") ? try json.string() : nil
         // Not a conditional expression: there, nil would mean the document null.
@@ -214,9 +230,10 @@ extension Journey {
         try json.endObject()
         self.init(
             id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
-            version: version, outcome: outcome, output: output, startedAt: startedAt, movedAt: movedAt ?? startedAt,
+            version: version, outcome: outcome, output: output, formerInput: formerInput, startedAt: startedAt,
+            movedAt: movedAt ?? startedAt,
             enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task,
-            owned: owned, isOfUser: isOfUser)
+            owned: owned, timers: timers, isOfUser: isOfUser)
     }
 }
 
@@ -225,8 +242,15 @@ extension PendingTask {
         try json.beginArray()
         let number = try json.int()
         guard number > 0 else { throw .notAJourney }
-        self.init(number: UInt64(number), name: try json.string(), input: try json.document())
-        try json.endArray()
+        let (name, input) = (try json.string(), try json.document())
+        var notes: TaskNotes?
+        if !json.endsArray() {
+            notes = TaskNotes(try json.document())
+            if notes == nil { throw .notAJourney }
+            try json.endArray()
+        }
+        let challenge = json.isName("challenge") ? try json.string() : nil
+        self.init(number: UInt64(number), name: name, input: input, challenge: challenge, notes: notes)
     }
 }
 

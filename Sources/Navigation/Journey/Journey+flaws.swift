@@ -4,7 +4,7 @@ extension Journey {
     /// A property that no engine gives a journey, whatever its flows: an imported journey may be anything that can be
     /// read. The pointer is into the stored document. Nil when there is none.
     var flaw: JSONViolation? {
-        flawOfTimes ?? (isActive ? flawOfCoordinators ?? flawOfFrames ?? flawOfOwned : nil)
+        flawOfTimes ?? (isActive ? flawOfCoordinators ?? flawOfFrames ?? flawOfOwned ?? flawOfTimers : nil)
     }
 
     /// JSON numbers are exact up to here (RFC 8259, section 6), and adding a duration to such a time cannot overflow.
@@ -52,6 +52,28 @@ extension Journey {
             guard isFirst, isTimely, coordinators.place(of: service.coordinator) != nil else {
                 return JSONViolation(
                     pointer: "/own/\(place)", detail: "must be the one of its name of a coordinator that is there")
+            }
+        }
+        return nil
+    }
+
+    /// No flow has that many timers that are due.
+    private static let mostTimers = 1_000
+
+    /// Each timer must be of the screen, or of a coordinator that is there, once.
+    private var flawOfTimers: JSONViolation? {
+        guard let timers = timers?.all else { return nil }
+        guard timers.count <= Self.mostTimers else {
+            return JSONViolation(pointer: "/timers", detail: "must be \(Self.mostTimers) at most")
+        }
+        for (place, timer) in timers.enumerated() {
+            let isFirst = !timers[..<place].contains { $0.owner == timer.owner && $0.key == timer.key }
+            let isOwned = timer.owner == PassedTimer.ofScreen || coordinators.place(of: timer.owner) != nil
+            let isTimely = timer.first.map { (-Self.latest...Self.latest).contains($0) } ?? true
+            guard isFirst, isOwned, isTimely, (0...Int(Self.latest)).contains(timer.count) else {
+                return JSONViolation(
+                    pointer: "/timers/\(place)",
+                    detail: "must be a timer of the screen or of a coordinator that is there")
             }
         }
         return nil

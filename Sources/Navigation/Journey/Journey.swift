@@ -6,7 +6,7 @@ import JSONDocument
 /// own. ``FlowEngine`` makes journeys, and makes the next one from each.
 public struct Journey: Sendable, Equatable {
     /// The name of the journey, unique in its session.
-    public let id: String
+    public internal(set) var id: String
     /// Whether the journey is running.
     public internal(set) var status: JourneyStatus
     /// The number of the last step, also raised by starting over: the journey's entity tag.
@@ -23,6 +23,8 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var outcome: String?
     /// The output of a finished journey.
     public internal(set) var output: JSONDocument?
+    /// What the flow of a journey that is over was given, unless that was an empty object: to start it again.
+    public internal(set) var formerInput: JSONDocument?
     /// When the flow started, or started over. All times are milliseconds since 1970.
     public internal(set) var startedAt: Int64
     /// When the last step was taken.
@@ -31,13 +33,16 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var enteredAt: Int64
     /// When the journey expires unless it moves; nil: never.
     public internal(set) var expiresAt: Int64?
-    /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: the journey, a child
-    /// or the screen reaches its time limit.
+    /// When ``FlowEngine/advance(_:services:now:beforeEvent:)`` has something to do unless the journey moves or the
+    /// data changes: a timer or a timeout is due, the journey or a child reaches its time limit, a standing rule about
+    /// the time turns. Nil: never.
     public internal(set) var dueAt: Int64?
     /// The work outside that the journey waits for.
     public internal(set) var task: PendingTask?
     /// What coordinators own and somebody has written, oldest first.
     public internal(set) var owned: [OwnedService] = []
+    /// The timers that have been due; nil when none has.
+    public internal(set) var timers: PassedTimers?
     /// Whether a user was signed in when the journey last moved.
     public package(set) var isOfUser = false
 }
@@ -53,11 +58,21 @@ extension Journey {
     /// Whether the journey is running.
     public var isActive: Bool { status == .active }
 
+    /// What the journey's own flow was given.
+    public var input: JSONDocument { coordinators.first?.input ?? formerInput ?? .emptyObject }
+
     /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }
 
     /// The coordinator of that id.
     public func coordinator(_ id: Int) -> Coordinator? { coordinators.place(of: id).map { coordinators[$0] } }
+
+    /// The journey by another name, for another session.
+    package func renamed(_ id: String) -> Journey {
+        var journey = self
+        journey.id = id
+        return journey
+    }
 
     /// The journey with its steps counted on from those of an earlier journey of the same id.
     package func continuing(after step: UInt64) -> Journey {
@@ -77,30 +92,4 @@ public enum JourneyStatus: String, Sendable, CaseIterable {
     case finished
     /// Its time is over.
     case expired
-}
-
-/// Work outside that a journey waits for. The top frame is that of its state for as long as it is there.
-///
-/// A class, because steps copy journeys, and most have none.
-public final class PendingTask: Sendable {
-    /// The number of the step that began it: unique within the journey, and it never comes back.
-    public let number: UInt64
-    /// The name of the task.
-    public let name: String
-    /// What the work is done with.
-    public let input: JSONDocument
-
-    init(number: UInt64, name: String, input: JSONDocument) {
-        self.number = number
-        self.name = name
-        self.input = input
-    }
-
-    func numbered(_ number: UInt64) -> PendingTask { PendingTask(number: number, name: name, input: input) }
-}
-
-extension PendingTask: Equatable {
-    public static func == (one: PendingTask, other: PendingTask) -> Bool {
-        one.number == other.number && one.name == other.name && one.input == other.input
-    }
 }

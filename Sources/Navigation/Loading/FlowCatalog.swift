@@ -13,6 +13,14 @@ public final class FlowCatalog: Sendable {
 
     /// Whether any flow owns services.
     let ownsServices: Bool
+    /// Whether any flow has ``FlowDefinition/lives``.
+    package let hasLives: Bool
+
+    /// The services whose writes may change when journeys are due, because timers or standing rules about the time read
+    /// them.
+    package let clockedServices: Set<String>
+    /// Whether the data may change when a journey is due.
+    let isClocked: Bool
 
     /// The number of states of the largest flow, in which a way takes longest to find.
     public let mostStates: Int
@@ -32,6 +40,9 @@ public final class FlowCatalog: Sendable {
         self.versions = versions
         texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
         ownsServices = flows.contains { !$0.ownership.services.isEmpty }
+        clockedServices = flows.reduce(into: []) { $0.formUnion($1.clock.services) }
+        isClocked = flows.contains { $0.clock.isNeeded }
+        hasLives = flows.contains { $0.lives != nil }
         mostStates = flows.map(\.states.count).max() ?? 0
         mostStatesToResume =
             flows.filter { flow in

@@ -38,9 +38,11 @@ package struct FlowKeys: Sendable {
             ("flowTimeout", FlowTimeout.keys), ("migration", Migration.keys), ("screen", Screen.keys),
             ("back", BackRule.keys), ("choice", FlowState.choiceKeys), ("branch", Transition.branchKeys),
             ("flow", ChildFlow.keys), ("task", TaskState.keys), ("retry", TaskRetry.keys), ("final", Ending.keys),
-            ("transition", Transition.keys), ("screenTimeout", ScreenTimeout.keys), ("clear", Action.clearKeys),
+            ("transition", Transition.keys), ("screenTimeout", FlowTimer.timeoutKeys),
+            ("timer", FlowTimer.keys), ("clear", Action.clearKeys),
             ("remove", Action.removeKeys), ("merge", Action.mergeKeys), ("call", Action.callKeys),
-            ("operation", PatchOperation.keys), ("rule", FormRule.keys),
+            ("operation", PatchOperation.keys), ("rule", FormRule.keys), ("record", Action.taskKeys),
+            ("sideTask", SideTaskPolicy.keys),
         ]
         let named: [(name: String, value: JSONDocument)] = [
             ("guard", ["anyOf": [["type": "string"], Guard.keys.schema()]]),
@@ -60,7 +62,10 @@ package struct FlowKeys: Sendable {
                         "if": ["required": ["merge"]], "then": .ref("merge"),
                         "else": [
                             "if": ["required": ["call"]], "then": .ref("call"),
-                            "else": ["if": ["required": ["clear"]], "then": .ref("clear"), "else": .ref("remove")],
+                            "else": [
+                                "if": ["required": ["task"]], "then": .ref("record"),
+                                "else": ["if": ["required": ["clear"]], "then": .ref("clear"), "else": .ref("remove")],
+                            ],
                         ],
                     ],
                 ]

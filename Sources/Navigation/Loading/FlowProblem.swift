@@ -87,6 +87,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case unknownEvent = "unknown_event"
     /// The child flow never ends with that outcome.
     case unknownOutcome = "unknown_outcome"
+    /// No action records a task of that name.
+    case unknownTask = "unknown_task"
 
     // Ways through the flow
     /// Nothing leads to the state.
@@ -108,8 +110,16 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case endlessChildren = "endless_children"
     /// The verb and the target of the transition do not fit each other.
     case misplacedVerb = "misplaced_verb"
+    /// A `resume` always stops before its screen.
+    case blockedResume = "blocked_resume"
     /// The child can end with an outcome that has no transition.
     case unhandledOutcome = "unhandled_outcome"
+    /// The end of a task leads to a screen that may be closed, and says nothing else.
+    case closedTarget = "closed_target"
+    /// Each transition for the end of a task has a guard.
+    case noLastTransition = "no_last_transition"
+    /// Only one screen accepts the event of a back end, and going back leaves it.
+    case fleetingEvent = "fleeting_event"
 
     // Data
     /// Flows may only read the service.
@@ -134,6 +144,10 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case guardAlways = "guard_always"
     /// No schema says that the values can be compared.
     case undecidableCompare = "undecidable_compare"
+    /// No schema says that the value is a time.
+    case doubtfulTime = "doubtful_time"
+    /// A day is compared with a moment.
+    case dayAndTime = "day_and_time"
     /// The guard needs the data of an event where there is none.
     case guardWithoutEvent = "guard_without_event"
     /// Nothing uses the guard.
@@ -141,8 +155,13 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// The transition neither moves nor changes anything.
     case uselessTransition = "useless_transition"
 
+    /// A journey of the flow may move to another session, and uses what stays behind.
+    case notPortable = "not_portable"
     /// The flow alone uses a service that its journeys share, because the flow does not own it.
     case sharedData = "shared_data"
+
+    /// The session has ended before that time comes.
+    case unreachableTime = "unreachable_time"
 
     // Versions
     /// A state of the older version has no counterpart in this one.
@@ -152,7 +171,10 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     public var severity: FlowProblem.Severity {
         switch self {
         case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition,
-            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData:
+            .textNotExpression, .doubtfulTime, .guardNever, .guardAlways, .undecidableCompare, .sharedData,
+            .unknownTask,
+            .closedTarget, .noLastTransition, .fleetingEvent, .unreachableTime,
+            .dayAndTime, .blockedResume:
             .warning
         default: .error
         }

@@ -25,6 +25,8 @@ extension FlowReader {
             case .count: return ["type": "integer", "minimum": 0]
             }
         case .time: return ["type": "string", "minLength": 10, "maxLength": 24]
+        case .day: return ["type": "string", "format": "date", "minLength": 10, "maxLength": 10]
+        case .days: return ["type": "integer"]
         case .either(_, let one, let other):
             return ["anyOf": [schema(of: one, context), schema(of: other, context)]]
         }
@@ -37,9 +39,10 @@ extension FlowReader {
         case .service(let name): whole = services[name]?.schema
         case .event: if case .shaped(let schema) = context.event { whole = schema } else { whole = nil }
         case .input: whole = inputSchema
-        case .now: return ["type": "string", "minLength": 24, "maxLength": 24]
+        case .now: return ["type": "string", "format": "date-time", "minLength": 24, "maxLength": 24]
         case .result: whole = context.result
-        case .output, .frame: whole = nil
+        case .output: whole = context.output
+        case .frame: whole = nil
         }
         return whole.flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
     }
@@ -137,7 +140,20 @@ extension FlowReader {
         if case .literal = from { return }
         let found = kinds(of: from, context)
         guard !found.contains(.text) else { return }
-        report(place, .badValue, "$time takes a time as a string, but this is \(found.phrase)")
+        report(place, .badValue, "a time is a string, but this is \(found.phrase)")
+    }
+
+    /// Reports a path that no schema makes a time: a timer waits for ever for what is something else.
+    mutating func checkIsMoment(_ value: ValueTemplate, at place: JSONPointer) {
+        guard case .from(let path, _) = value, path.built.isEmpty, !isUnseen(path, .noEvent), path.root != .now,
+            kinds(of: value, .noEvent).contains(.text)
+        else { return }
+        let format = schema(at: path, .noEvent)[member: "format"]?.string
+        guard format != "date-time", format != "date" else { return }
+        report(
+            place, .doubtfulTime,
+            "no schema makes \(path.text) a time; without \"format\": \"date-time\" or \"date\" there it may be "
+                + "something else, and the timer would never be due")
     }
 
     /// Texts are taken as they are: there are no expressions in them.
@@ -168,11 +184,17 @@ extension FlowReader {
 
     // MARK: - Guards that cannot be right
 
-    /// Reports what cannot be decided, or never holds.
+    /// Reports what cannot be decided, or never holds, and a day that is compared with a moment.
     mutating func checkComparison(
         _ left: ValueTemplate, _ sign: Comparison, _ right: ValueTemplate, at place: JSONPointer,
         _ context: DataContext
     ) {
+        if let one = isDay(left, context), let other = isDay(right, context), one != other {
+            report(
+                place.appending(one ? 2 : 0), .dayAndTime,
+                "a time is compared with a day by its day in UTC; {\"$day\": …, \"zone\": \"Europe/Berlin\"} is its day "
+                    + "there, and without a zone the same without this warning")
+        }
         var sides: [SchemaOverlap.Kinds] = []
         for (index, side) in [(0, left), (2, right)] {
             let kinds = kinds(of: side, context)
@@ -192,6 +214,23 @@ extension FlowReader {
             "\(sides[0].phrase) and \(sides[1].phrase) cannot be compared by \(sign.rawValue), so this never holds")
     }
 
+    /// Whether a value is a day or a moment, where that is known.
+    private func isDay(_ template: ValueTemplate, _ context: DataContext) -> Bool? {
+        switch template {
+        case .literal(let value): return value.string.flatMap(CalendarTime.init)?.isDay
+        case .time(let from, _): return isDay(from, context)
+        case .either(_, let one, let other):
+            let isDay = isDay(one, context)
+            return isDay == self.isDay(other, context) ? isDay : nil
+        default:
+            switch schema(of: template, context)[member: "format"]?.string {
+            case "date": return true
+            case "date-time": return false
+            default: return nil
+            }
+        }
+    }
+
     /// Reports a path whose value can never be `true`.
     mutating func checkIsTrue(_ path: DataPath, at place: JSONPointer, _ context: DataContext) {
         let found = kinds(of: .from(path, default: nil), context)
@@ -208,7 +247,8 @@ extension FlowReader {
         switch path.root {
         case .service, .input, .now: return false
         case .event: if case .maybe = context.event { return true } else { return false }
-        case .output, .result, .frame: return true
+        case .output: return context.output == nil
+        case .result, .frame: return true
         }
     }
 

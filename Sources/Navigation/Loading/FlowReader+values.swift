@@ -85,6 +85,7 @@ extension FlowReader {
         case .input: checkRoom(for: path, in: inputSchema, at: place, of: "the flow's input", isClosed: true)
         case .output:
             if !context.hasOutput { report(place, .valueNever, "no child flow has ended here") }
+            checkRoom(for: path, in: context.output, at: place, of: "the task's output", isClosed: true)
         case .result:
             if let schema = context.result {
                 checkRoom(for: path, in: schema, at: place, of: "the command's output", isClosed: true)
@@ -149,7 +150,8 @@ extension FlowReader {
         return .literal(node.value)
     }
 
-    private static let functionNames = ["$from", "$time", "$if"] + ValueFunction.allCases.map(\.rawValue)
+    private static let functionNames =
+        ["$from", "$time", "$day", "$days", "$if"] + ValueFunction.allCases.map(\.rawValue)
 
     /// - Parameter node: the first member whose name begins with `$`.
     private mutating func readFunction(
@@ -161,9 +163,20 @@ extension FlowReader {
                 "there is no function \"\(node.key)\"; the functions are \(Self.functionNames.joinedAsList)",
                 guess: guess(node.key, among: Self.functionNames))
         }
-        checkKeys(of: object, allowed: [node.key], "a value with \(node.key)")
+        let isDay = node.key == "$day"
+        checkKeys(of: object, allowed: isDay ? ["$day", "zone"] : [node.key], "a value with \(node.key)")
         switch node.key {
         case "$time": return readTime(node, context)
+        case "$day": return readDay(node, zone: object["zone"], context)
+        case "$days":
+            guard let parts = node.elements, parts.count == 2 else {
+                return refuse(
+                    node, .badValue, "$days takes two times, as in {\"$days\": [\"/now\", \"/trip/departs_at\"]}")
+            }
+            let from = readMoment(parts[0], context)
+            let to = readMoment(parts[1], context)
+            guard let from, let to else { return nil }
+            return .days(from: from, to: to)
         case "$if": return readChoice(node, context)
         default: return ValueFunction(rawValue: node.key).flatMap { readCall($0, node, context) }
         }
@@ -200,20 +213,7 @@ extension FlowReader {
             return refuse(node, .badValue, "$time takes an object, as in {\"from\": \"/now\", \"plus\": \"-P18Y\"}")
         }
         checkKeys(of: node, allowed: ["from", "plus"], "$time")
-        let from: ValueTemplate?
-        if start.string?.hasPrefix("/") == true || start.has(DataPath.pointerKey) {
-            from = readPath(start, context).map { .from($0, default: nil) }
-        } else {
-            from = readTemplate(start, context)
-            if case .literal(let literal)? = from, literal.string.flatMap(CalendarTime.init) == nil {
-                report(
-                    start.place, .badValue,
-                    "from is a path such as \"/now\", a time such as \"2026-01-31T09:00:00Z\" or a day such as "
-                        + "\"2026-01-31\"")
-            }
-        }
-        guard let from else { return nil }
-        checkIsTime(from, at: start.place, context)
+        guard let from = readMoment(start, context) else { return nil }
         guard let written = node["plus"] else { return .time(from: from, plus: nil) }
         guard let plus = readTemplate(written, context) else { return nil }
         if case .literal(let literal) = plus, literal.string.flatMap({ CalendarDuration(signed: $0) }) == nil {
@@ -222,6 +222,36 @@ extension FlowReader {
                 "plus is \(written.quoted); expected a duration, as in \"P18Y\", \"-P1M\", \"P1DT12H\" or \"30m\"")
         }
         return .time(from: from, plus: plus)
+    }
+
+    /// Reads a time or a day: a constant, a path, or a computed value.
+    mutating func readMoment(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        let moment: ValueTemplate?
+        if node.string?.hasPrefix("/") == true || node.has(DataPath.pointerKey) {
+            moment = readPath(node, context).map { .from($0, default: nil) }
+        } else {
+            moment = readTemplate(node, context)
+            if case .literal(let literal)? = moment, literal.string.flatMap(CalendarTime.init) == nil {
+                report(
+                    node.place, .badValue,
+                    "\(node.key) is a path such as \"/now\", a time such as \"2026-01-31T09:00:00Z\" or a day such as "
+                        + "\"2026-01-31\"")
+            }
+        }
+        if let moment { checkIsTime(moment, at: node.place, context) }
+        return moment
+    }
+
+    private mutating func readDay(_ node: FlowNode, zone: FlowNode?, _ context: DataContext) -> ValueTemplate? {
+        guard let time = readMoment(node, context) else { return nil }
+        guard let zone, let name = text(zone) else { return .day(of: time, in: nil) }
+        guard let found = self.zone(name) else {
+            return refuse(
+                zone, .badValue,
+                "there is no time zone \"\(name)\" on this machine; zones are those of the IANA database, such as "
+                    + "\"Europe/Berlin\"")
+        }
+        return .day(of: time, in: found)
     }
 
     private mutating func readChoice(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {

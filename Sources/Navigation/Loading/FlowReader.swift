@@ -20,6 +20,8 @@ package struct FlowReader {
     /// The flow's own `backend`.
     var flowBackend: Set<String> = []
     var inputSchema: JSONDocument?
+    /// The names of the tasks that actions record.
+    var sideTasks: Set<String> = []
     /// The text of the file, for the order of languages.
     let source: [UInt8]
     var places: JSONPlaces?
@@ -28,8 +30,14 @@ package struct FlowReader {
     var patience = 50_000
     /// Whether values are taken as they are, without references and functions.
     let isLiteral: Bool
+    /// Finds a time zone by its name.
+    let zone: (String) -> CalendarZone?
 
-    package init(file: String, source: [UInt8] = [], services: ServiceDirectory, isLiteral: Bool = false) {
+    package init(
+        file: String, source: [UInt8] = [], services: ServiceDirectory, isLiteral: Bool = false,
+        zone: @escaping (String) -> CalendarZone? = { _ in nil }
+    ) {
+        self.zone = zone
         self.file = file
         self.source = source
         self.services = services
@@ -57,8 +65,10 @@ package struct FlowReader {
 /// The data at a place of a flow, besides services, input and time.
 struct DataContext {
     var event: Event
-    /// Whether a child may just have ended.
+    /// Whether a child or a task may just have ended.
     var hasOutput = false
+    /// The schema of its output; nil where none is known.
+    var output: JSONDocument?
     /// The schema of what the last command has returned; nil where none was called before.
     var result: JSONDocument?
     /// Whether actions may call commands.

@@ -37,6 +37,7 @@ extension RouteSearch {
             arrivals += uncovered(landing, leaving: top).map { Arrival(top: $0.top, obstacle: obstacle ?? $0.obstacle) }
             return
         }
+        if let closed, closed == (coordinator, target) { return }
         switch coordinators[coordinator].flow.states[target].kind {
         case .screen:
             let frame = Frame(of: target, in: coordinators[coordinator].flow, coordinator, with: params)

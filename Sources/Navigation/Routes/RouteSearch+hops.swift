@@ -14,11 +14,17 @@ extension RouteSearch {
         let frame = stacks[top]
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame)?.screen else { return }
         if forward == nil { for arrival in back(from: top, screen) { insert(arrival, from: place, event: "back") } }
-        let isAnswered = scope(of: frame.coordinator, with: frame.params).isAnswered(screen.answers)
+        let isAsked = isOpen(place)
+        let answers = screen.answers ?? []
+        let isAnswered = scope(of: frame.coordinator, with: frame.params).isAnswered(answers)
         for reaction in screen.reactions(in: flows(from: frame.coordinator)) {
-            if isAnswered, !screen.answers.isEmpty { pass(screen, by: reaction, from: place) }
-            if forward != nil { resume(screen, reaction, isAnswered: isAnswered, from: place) }
-            if !reaction.rule.isBackend || forward != nil { send(reaction, from: place) }
+            if isAsked {
+                leadOn(by: reaction, from: place)
+            } else {
+                if isAnswered, !answers.isEmpty { pass(answers, by: reaction, from: place) }
+                if !reaction.rule.isBackend || forward != nil { send(reaction, from: place) }
+            }
+            if forward != nil { goStraight(by: reaction, from: place) }
         }
     }
 
@@ -106,17 +112,17 @@ extension RouteSearch {
     }
 
     /// Passes a screen whose answers are there, without the actions of the event.
-    private mutating func pass(_ screen: Screen, by reaction: Reaction, from origin: Int) {
+    private mutating func pass(_ answers: [DataPath], by reaction: Reaction, from origin: Int) {
         let params = stacks[places[origin].top].params
-        let transitions = reaction.rule.transitions(forward: forward != nil)
-        let passage = scope(of: reaction.coordinator, with: params).passage(transitions, screen.answers)
+        let passage = scope(of: reaction.coordinator, with: params).passage(
+            reaction.rule.transitions, answers, forward: forward != nil)
         guard let passage, passage.moves else { return }
-        let obstacle: RouteObstacle? = passage.clearsWayBack && passage.link != true ? .damage : nil
-        let isRefused = passage.link == false
         let arrivals = arrivals(
-            by: passage, of: reaction.coordinator, on: places[origin].top, isRefused ? .damage : obstacle)
+            by: passage, of: reaction.coordinator, on: places[origin].top, passage.mayBePassed ? nil : .damage)
         for arrival in arrivals {
-            insert(arrival, from: origin, event: reaction.rule.event, .passed)
+            insert(
+                arrival, from: origin, event: reaction.rule.event, .passed,
+                detour: passage.nav == .resume ? Self.detour : 0)
         }
     }
 
@@ -194,68 +200,5 @@ extension RouteSearch {
         case .noWayBack: return [JSONViolation(pointer: "", detail: "cannot be gone back to")]
         case .refused: return [JSONViolation(pointer: "", detail: "was refused")]
         }
-    }
-}
-
-/// The way of a `resume`: forward to a screen, as far as the screens on it are answered.
-///
-/// The way is searched as if every screen were answered, so that the first that is not is on it. Behind that one
-/// nothing is certain, because the answers decide.
-extension RouteSearch {
-    /// A `resume` leads straight to its screen only where nothing else leads there, not even a way with obstacles.
-    private static let detour = 1_000
-
-    /// The hops up to the first screen that is not answered, or to the one that is looked for.
-    static func wayForward(from run: inout StepRun, to target: Frame) throws(JourneyRefusal) -> [Route.Hop] {
-        var search = try RouteSearch(from: &run, to: target.state, forward: target, without: [])
-        guard let last = try? search.nearest() else {
-            // Not from a screen: a child has ended, or a time was over.
-            return [Route.Hop(event: "", screen: target.state, key: search.key("", from: 0), kind: .direct)]
-        }
-        var hops: [Route.Hop] = []
-        for place in search.way(to: last) {
-            if let obstacle = search.places[place].obstacle {
-                if case .unanswered = obstacle, !hops.isEmpty { break }
-                throw .guardNotMet(search.explain(obstacle))
-            }
-            hops.append(search.hop(to: place))
-            if search.isOpen(place) { break }
-        }
-        return hops
-    }
-
-    /// Whether a `resume` stops at a place. It does not stop where it begins: that answer has just been given.
-    func isOpen(_ place: Int) -> Bool { forward != nil && places[place].origin != nil && !isAnswered(place) }
-
-    private func isAnswered(_ place: Int) -> Bool {
-        let frame = stacks[places[place].top]
-        guard let screen = coordinators[frame.coordinator].flow.screen(of: frame)?.screen else { return false }
-        return scope(of: frame.coordinator, with: frame.params).isAnswered(screen.answers)
-    }
-
-    /// Adds the ways from a screen as if it were answered, and the straight way of a transition that resumes.
-    ///
-    /// - Parameter isAnswered: the first place is, for its answer has just been given.
-    mutating func resume(_ screen: Screen, _ reaction: Reaction, isAnswered: Bool, from origin: Int) {
-        let isFirst = places[origin].origin == nil
-        let transitions = reaction.rule.transitions
-        if !isAnswered {
-            for transition in transitions.filter({ $0.nav != .resume && $0.moves && $0.gives(screen.answers) }) {
-                let isKnown = scope(of: reaction.coordinator).test(transition) == .holds
-                let obstacle: RouteObstacle? = isFirst && isKnown ? nil : .unanswered
-                for arrival in arrivals(by: transition, of: reaction.coordinator, on: places[origin].top, obstacle) {
-                    insert(arrival, from: origin, event: reaction.rule.event, .passed)
-                }
-            }
-        }
-        guard let forward, transitions.contains(where: { $0.nav == .resume }),
-            let coordinator = coordinators.firstIndex(where: { $0.wanted != nil }),
-            let wanted = coordinators[coordinator].wanted
-        else { return }
-        let frame = Frame(of: wanted, in: coordinators[coordinator].flow, coordinator, with: forward.params)
-        let top = stacks.put(frame, on: places[origin].top)
-        insert(
-            Arrival(top: top, obstacle: arrival(on: top).obstacle), from: origin, event: reaction.rule.event, .direct,
-            detour: Self.detour)
     }
 }

@@ -63,6 +63,8 @@ struct RouteSearch {
     let refused: Set<Route.Key>
     let stacks = RouteStacks()
     var coordinators: [Coordinator] = []
+    /// The child flow or the task that no way leads through, as the coordinator and the state.
+    private(set) var closed: (coordinator: Int, state: Int)?
     /// The choices that the current hop has reached.
     var crossings: Set<Crossing> = []
     /// The number of coordinators that the journey has; the others would be started on the way.
@@ -121,6 +123,18 @@ struct RouteSearch {
         return Route(hops: way.map(hop))
     }
 
+    /// Closes the state that has a transition for its end.
+    mutating func close(_ transition: (coordinator: Int, place: String)?) {
+        guard let transition, let coordinator = coordinators.firstIndex(where: { $0.id == transition.coordinator }),
+            let tokens = JSONPointer(parsing: transition.place)?.tokens, tokens.count > 1, tokens[0] == "states",
+            let state = coordinators[coordinator].flow.place(of: tokens[1])
+        else { return }
+        closed = (coordinator, state)
+    }
+
+    /// Whether the search ended because there are too many places, and not because there are no more.
+    var isExhausted: Bool { places.count >= Self.maximumPlaces }
+
     /// The nearest place that is looked for.
     mutating func nearest() throws(JourneyRefusal) -> Int {
         while let place = queue.removeNearest() {
@@ -128,7 +142,7 @@ struct RouteSearch {
             guard let state = state(of: frame), !coordinators[frame.coordinator].isVisited[state] else { continue }
             coordinators[frame.coordinator].isVisited[state] = true
             if coordinators[frame.coordinator].wanted == state { return place }
-            guard places.count < Self.maximumPlaces else { break }
+            guard !isExhausted else { break }
             expand(place)
         }
         throw .unreachable(blockedBy: screen, [JSONViolation(pointer: "", detail: "there is no way that leads there")])

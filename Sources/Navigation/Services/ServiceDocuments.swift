@@ -30,6 +30,9 @@ public protocol ServiceDocuments {
     /// Why a document cannot be the state of a service, with pointers within the document; empty when it can.
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation]
 
+    /// How many more tasks a step may record for which no journey waits.
+    var roomForTasks: Int { get }
+
     /// Runs a command of a service. It changes nothing itself: its changes are returned, and the engine makes them part
     /// of the step, for the coordinator that owns the service or for the session.
     ///
@@ -63,6 +66,9 @@ extension ServiceDocuments {
 
     /// No patch is known.
     public func isPatched(_ patch: ServicePatch) -> Bool { false }
+
+    /// As many as a session may have.
+    public var roomForTasks: Int { SideTask.mostOfSession }
 
     /// There are no commands.
     public func call(

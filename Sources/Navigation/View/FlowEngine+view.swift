@@ -24,7 +24,10 @@ extension FlowEngine {
         timesMovedBy shift: Int64, isSettled: Bool = false
     ) throws(JourneyRefusal) -> (text: ViewText, memory: GuardMemory) {
         var run = StepRun(self, journey, services, now: now, event: .unknown, knowing: memory)
-        if !isSettled, try run.hasToMove() { throw .due }
+        if !isSettled {
+            if try run.hasToMove() { throw .due }
+            if try run.isMisdated() { throw .due }
+        }
         let text = try run.view(timesMovedBy: shift)
         return (text, run.services.memory)
     }
@@ -58,7 +61,7 @@ extension FlowEngine {
         json.beginObject()
         StepRun.writeHead(of: journey, status: "stuck", to: &json)
         json.add(StepRun.noScreen)
-        StepRun.writeEnd(of: journey, timesMovedBy: shift, to: &json)
+        StepRun.writeEnd(of: journey, dueAt: nil, timesMovedBy: shift, to: &json)
         json.endObject()
         var tag = ViewTag(journey.step)
         tag.mix("stuck")
@@ -103,6 +106,7 @@ extension StepRun {
     mutating func view(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
         var json = JSONWriter(reservingCapacity: 1_024)
         var tag = ViewTag(journey.step)
+        if let dueAt = journey.dueAt { tag.mix(UInt64(bitPattern: dueAt)) }
         json.beginObject()
         Self.writeHead(of: journey, status: journey.status.rawValue, to: &json)
         if journey.isActive, let top = journey.frames.last {
@@ -124,7 +128,7 @@ extension StepRun {
         } else {
             json.add(Self.noScreen)
         }
-        Self.writeEnd(of: journey, timesMovedBy: shift, to: &json)
+        Self.writeEnd(of: journey, dueAt: journey.dueAt, timesMovedBy: shift, to: &json)
         json.endObject()
         return ViewText(bytes: json.bytes, isRestless: isRestless(), tag: max(tag.value, 1))
     }
@@ -140,7 +144,9 @@ extension StepRun {
         json.add(#","step":"#, journey.step)
     }
 
-    fileprivate static func writeEnd(of journey: Journey, timesMovedBy shift: Int64, to json: inout JSONWriter) {
+    fileprivate static func writeEnd(
+        of journey: Journey, dueAt: Int64?, timesMovedBy shift: Int64, to json: inout JSONWriter
+    ) {
         json.add(#","outcome":"#, journey.outcome)
         if let output = journey.output { json.add(#","output":"#, output) } else { json.add(#","output":null"#) }
         json.add(#","started_at":"#, Timestamp(millisecondsSince1970: journey.startedAt &+ shift))
@@ -148,6 +154,11 @@ extension StepRun {
             json.add(#","expires_at":"#, Timestamp(millisecondsSince1970: expiresAt &+ shift))
         } else {
             json.add(#","expires_at":null"#)
+        }
+        if let dueAt {
+            json.add(#","due_at":"#, Timestamp(millisecondsSince1970: dueAt &+ shift))
+        } else {
+            json.add(#","due_at":null"#)
         }
     }
 

@@ -40,6 +40,8 @@ public struct JourneyView: Sendable, Equatable {
     public var startedAt: Int64 { document.time("started_at") ?? 0 }
     /// When the journey expires unless it moves; nil: never.
     public var expiresAt: Int64? { document.time("expires_at") }
+    /// When something happens by itself next; nil: never, as the data is.
+    public var dueAt: Int64? { document.time("due_at") }
 }
 
 /// The screen that the client draws.

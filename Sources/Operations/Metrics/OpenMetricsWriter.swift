@@ -39,8 +39,12 @@ package struct OpenMetricsWriter {
     }
 
     package mutating func gauge(_ name: String, unit: String? = nil, help: String, _ value: Int) {
+        gauge(name, unit: unit, help: help, Double(value))
+    }
+
+    package mutating func gauge(_ name: String, unit: String?, help: String, _ value: Double) {
         family(name, .gauge, unit: unit, help: help)
-        sample(name, [], Double(value))
+        sample(name, [], value)
     }
 
     /// - Parameter label: the name of the label whose values the samples have.

@@ -28,7 +28,22 @@ extension SessionStatistics {
             help: "Sessions ended for new ones at the limit: never used, or idle and without a user.", shed)
         metrics.counter(
             "concierge_sessions_stolen", help: "Sessions ended because a replaced token was used.", stolen)
+        metrics.gauge(
+            "concierge_sessions_kept",
+            help: "Expired sessions that stay for work of their journeys. Of a store on disk or Redis, as of the last "
+                + "round through it; servers that share Redis each count a part.", kept)
+        metrics.counter(
+            "concierge_due", help: "Sessions looked at because time does something to a journey.", due)
+        metrics.gauge(
+            "concierge_due_lag_seconds", unit: "seconds",
+            help: "By how much the oldest due session was late when this server looked last.", Double(dueLag) / 1_000)
         metrics.gauge("concierge_journeys_live", help: "Active journeys.", journeys)
+        metrics.counter(
+            "concierge_tasks_held",
+            help: "Results of tasks that flows could not take, and that are kept for an operator.", tasksHeld)
+        metrics.counter(
+            "concierge_tasks_given_up",
+            help: "Tasks for which no journey waits that were not done: no attempt or time was left.", tasksUndone)
         metrics.gauge(
             "concierge_watchers", help: "Streams of events, and requests that wait for a change.", watchers)
         metrics.gauge(

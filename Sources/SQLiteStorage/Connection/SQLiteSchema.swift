@@ -7,10 +7,10 @@ enum SQLiteSchema {
     static let applicationID: Int64 = 0x436E_6372
 
     /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before.
-    static let version: Int64 = 7
+    static let version: Int64 = 8
 
-    /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, and
-    /// programs of 5 cannot read sealed rows.
+    /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, 4 to 7
+    /// no times of sessions and no column `kept` of tasks, and programs of 5 cannot read sealed rows.
     static let firstWithRows: Int64 = 4
 
     /// The bytes of a page: SQLite's default, which no program of ours changes.
@@ -19,30 +19,45 @@ enum SQLiteSchema {
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
 
+    /// See ``StoredTask``. `session` is the key of the session, and `low` the second half of its id; `ends_at` is not
+    /// used any more. SQLite keeps the text, and all tables together must fit on the first page: a lost page of another
+    /// is mended.
     private static let tasks = """
-        CREATE TABLE tasks (                         -- work that journeys wait for: see StoredTask
-            session    INTEGER NOT NULL,             -- the key of the session
+        CREATE TABLE tasks (
+            session    INTEGER NOT NULL,
             journey    TEXT    NOT NULL,
-            number     INTEGER NOT NULL,             -- of the step that began it
-            low        INTEGER NOT NULL,             -- the second half of the session's id
+            number     INTEGER NOT NULL,
+            low        INTEGER NOT NULL,
             name       TEXT    NOT NULL,
-            attempts   INTEGER NOT NULL,             -- the most
+            attempts   INTEGER NOT NULL,
             created_at INTEGER NOT NULL,
             ends_at    INTEGER NOT NULL,
-            attempt    INTEGER NOT NULL,             -- begun so far
+            attempt    INTEGER NOT NULL,
             due        INTEGER NOT NULL,
             claimed    INTEGER NOT NULL,
-            ready_at   INTEGER NOT NULL,             -- from when it may be handed out
-            over_at    INTEGER NOT NULL,             -- when it has to be looked at
+            ready_at   INTEGER NOT NULL,
+            over_at    INTEGER NOT NULL,
+            kept       INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (session, journey, number)
         ) STRICT, WITHOUT ROWID;
         \(tasksReady)
         \(tasksOver)
         """
+    private static let tasksKept = "ALTER TABLE tasks ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
     private static let tasksReady = "CREATE INDEX tasks_ready ON tasks (name, ready_at);"
     private static let tasksOver = "CREATE INDEX tasks_over ON tasks (over_at);"
     private static let sessionsByUser =
         "CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;"
+    private static let sessionsDue = "CREATE INDEX sessions_due ON sessions (due_at) WHERE due_at IS NOT NULL;"
+    /// What older tables lack: the times of sessions, which follow from the journeys. A task had to be looked at when
+    /// its time was over, too.
+    private static let times = """
+        ALTER TABLE sessions ADD COLUMN due_at INTEGER;
+        ALTER TABLE sessions ADD COLUMN kept_until INTEGER;
+        \(sessionsDue)
+        UPDATE tasks SET over_at = iif(attempt < attempts, \(Int64.max), due);
+        INSERT OR REPLACE INTO facts VALUES ('tasks_lost', 1);
+        """
     private static let facts = """
         CREATE TABLE facts (                         -- see StoreFacts
             name       TEXT    NOT NULL PRIMARY KEY,
@@ -74,6 +89,9 @@ enum SQLiteSchema {
             DerivedObject(
                 name: "sessions_by_user", sql: sessionsByUser,
                 probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
+            DerivedObject(
+                name: "sessions_due", sql: sessionsDue,
+                probe: "SELECT count(*) FROM sessions INDEXED BY sessions_due WHERE due_at IS NOT NULL"),
         ] + ReplayTable.derived
 
     static let tables = """
@@ -84,9 +102,12 @@ enum SQLiteSchema {
             expires_at INTEGER NOT NULL,
             user_id    TEXT,
             large      INTEGER NOT NULL,             -- how many of its documents are in the table documents
-            state      BLOB    NOT NULL              -- the rest: see SessionRow
+            state      BLOB    NOT NULL,             -- the rest: see SessionRow
+            due_at     INTEGER,                      -- see SessionTimes
+            kept_until INTEGER
         ) STRICT;
         \(sessionsByUser)
+        \(sessionsDue)
         CREATE TABLE documents (                     -- those that are too large for their session's row, in pieces
             id         INTEGER PRIMARY KEY,          -- consecutive; the first is in the row
             piece      BLOB    NOT NULL
@@ -134,6 +155,11 @@ enum SQLiteSchema {
         }
     }
 
+    /// What makes the tables of another version those of this one.
+    private static func missing(in version: Int64) -> String {
+        (version == 4 ? tasks : tasksKept) + (version < 7 ? ReplayTable.sql : "") + times
+    }
+
     /// Makes the tables that are missing. A file that has them is not written to.
     ///
     /// - Parameter lost: how many frames the log has lost, which is reported later.
@@ -150,7 +176,7 @@ enum SQLiteSchema {
         if try isThere(in: connection, path, from: firstWithRows) {
             let found = try connection.number("PRAGMA user_version")
             guard found != version else { return }
-            missing = (found == 4 ? tasks : "") + ReplayTable.sql
+            missing = Self.missing(in: found ?? version)
             // The log may be of a former run, or a new one.
             try connection.markOpening(lost: lost)
         }

@@ -39,6 +39,11 @@ final class SQLiteStatement {
         try check(sqlite3_bind_int64(handle, place, number))
     }
 
+    /// Binds a number, or NULL for nil.
+    func bind(_ place: Int32, number: Int64?) throws(SQLiteError) {
+        if let number { try bind(place, number) } else { try check(sqlite3_bind_null(handle, place)) }
+    }
+
     /// Binds a key, or a number below every key for nil.
     func bind(_ place: Int32, key: Int64?) throws(SQLiteError) {
         if let key { try bind(place, key) } else { try check(sqlite3_bind_double(handle, place, -1e19)) }

@@ -18,6 +18,7 @@ struct SessionReader {
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectUses: SQLiteStatement
+    private let selectDue: SQLiteStatement
 
     init(
         _ connection: SQLiteConnection, names: ServiceNames, recovery: Recovery, damage: DamageCount,
@@ -35,8 +36,11 @@ struct SessionReader {
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectUses = try connection.prepare(
-            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision, user_id IS NOT NULL FROM sessions "
-                + "WHERE key > ?1 ORDER BY key")
+            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision, user_id IS NOT NULL, kept_until "
+                + "FROM sessions WHERE key > ?1 ORDER BY key")
+        selectDue = try connection.prepare(
+            "SELECT key, substr(state, 2, 8), due_at FROM sessions INDEXED BY sessions_due WHERE due_at <= ?1 "
+                + "ORDER BY due_at LIMIT ?2")
     }
 
     /// - Throws: ``SQLiteError/isDamage`` also when a damaged page may hide the session.
@@ -135,6 +139,8 @@ struct SessionReader {
     struct Overdue {
         let sessions: [(key: Int64, usedAt: Int64)]
         let candidates: [Shedding.Candidate]
+        /// How many have expired and stay for their work.
+        let kept: Int
         /// How many rows were read.
         let looked: Int
         /// Where the next search begins; nil for the first row.
@@ -143,16 +149,20 @@ struct SessionReader {
 
     func overdue(_ query: ExpiryQuery, after key: Int64?) throws(SQLiteError) -> Overdue {
         defer { noteDamagedPages() }
-        var (sessions, candidates) = ([(key: Int64, usedAt: Int64)](), [Shedding.Candidate]())
+        var (sessions, candidates, kept) = ([(key: Int64, usedAt: Int64)](), [Shedding.Candidate](), 0)
         let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
             let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
             // After a crash a session that was used may look as if it was not: then this is later than its creation.
             let lastUsedAt = recovery.lastUse(usedAt)
-            let isOver = min(lastUsedAt + query.idleTimeout, expiresAt) + query.retention <= query.now
+            let keptUntil = row.isNull(6) ? Int64.min : row.int64(6)
+            let end = query.end(lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil)
+            let isOver = end <= query.now
+            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil) { kept += 1 }
             guard isOver || query.sheddingLifetime != nil, low.count == 8 else { return .sound }
             let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
             let candidate = query.candidate(
-                id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, hasUser: row.int64(5) != 0)
+                id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil,
+                hasUser: row.int64(5) != 0)
             guard isOver || candidate != nil, !query.isInUse(id) else { return .sound }
             switch candidate {
             case _ where isOver && query.onOverdue != nil: query.onOverdue?(id)
@@ -162,7 +172,23 @@ struct SessionReader {
             }
             return .sound
         }
-        return Overdue(sessions: sessions, candidates: candidates, looked: walk.rows, last: walk.last)
+        return Overdue(
+            sessions: sessions, candidates: candidates, kept: kept, looked: walk.rows, last: walk.last)
+    }
+
+    /// For ``strictly(_:)``.
+    func due(now: Int64, limit: Int) throws(SQLiteError) -> [DueSession] {
+        try selectDue.bind(1, now)
+        try selectDue.bind(2, Int64(limit))
+        defer { selectDue.reset() }
+        var due: [DueSession] = []
+        while try selectDue.step() {
+            let low = selectDue.bytes(1)
+            guard low.count == 8 else { continue }
+            let id = SessionID(key: selectDue.int64(0), low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
+            due.append(DueSession(id: id, dueAt: selectDue.int64(2)))
+        }
+        return due
     }
 
     // MARK: Rows
@@ -203,7 +229,7 @@ struct SessionReader {
         if stored.epoch < recovery.epoch { details.revisionFloor = max(details.revisionFloor, recovery.revisionFloor) }
         let record = SessionRecord(
             id: stored.id, token: stored.token, createdAt: stored.createdAt, expiresAt: stored.expiresAt,
-            revision: stored.revision, services: services, details: details,
+            revision: stored.revision, services: services, times: stored.times, details: details,
             replays: (name == nil ? try replays.entries(of: stored, damage) : [], stored.replayBytes))
         return (StoredSession(record: record, lastUsedAt: recovery.lastUse(stored.usedAt)), damaged)
     }

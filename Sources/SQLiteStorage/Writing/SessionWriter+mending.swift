@@ -54,7 +54,9 @@ extension SessionWriter {
     func checkEnds() throws(SQLiteError) -> Bool {
         if try !canBeUndone("INSERT INTO documents VALUES (1 << 57, zeroblob(20000))") { documents.closeEnd() }
         defer { noteDamagedPages() }
-        return try canBeUndone("INSERT INTO sessions VALUES (\(Int64.max), 0, 0, 0, NULL, 0, zeroblob(20000))")
+        return try canBeUndone(
+            "INSERT INTO sessions (key, revision, used_at, expires_at, large, state) "
+                + "VALUES (\(Int64.max), 0, 0, 0, 0, zeroblob(20000))")
     }
 
     /// False when damage prevents the statement.
@@ -69,7 +71,7 @@ extension SessionWriter {
         }
     }
 
-    /// Adds tasks that were lost, unless they are there.
+    /// Adds tasks that were lost, unless they are there, and sets the times of their sessions.
     ///
     /// - Returns: false when a session has changed since its tasks were derived from it.
     func restore(_ lost: [RestoredTasks]) throws(SQLiteError) -> Bool {
@@ -78,6 +80,7 @@ extension SessionWriter {
             guard let row = try storedRow(of: restored.session) else { continue }
             if row.revision == restored.revision {
                 try tasks.add(restored.tasks)
+                if restored.times != row.times { try write(restored.times, of: restored.session) }
             } else {
                 isComplete = false
             }

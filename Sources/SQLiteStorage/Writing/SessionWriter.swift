@@ -21,6 +21,8 @@ struct SessionWriter {
     private let deleteSession: SQLiteStatement
     private let deleteOverdue: SQLiteStatement
     private let touchSession: SQLiteStatement
+    private let updateTimes: SQLiteStatement
+    private let updateDue: SQLiteStatement
     private let writeFlow: SQLiteStatement
     private let writeFact: SQLiteStatement
 
@@ -41,10 +43,12 @@ struct SessionWriter {
         replays = try ReplayTable(connection)
         insertSession = try connection.prepare(
             """
-            INSERT OR IGNORE INTO sessions (key, revision, used_at, expires_at, user_id, large, state)
-            VALUES (?1, ?2, ?7, ?8, ?5, ?3, ?4)
+            INSERT OR IGNORE INTO sessions
+                (key, revision, used_at, expires_at, user_id, large, state, due_at, kept_until)
+            VALUES (?1, ?2, ?7, ?8, ?5, ?3, ?4, ?9, ?10)
             """)
-        // SQLite rewrites an index entry for each column that is set, so most commits leave the user out.
+        // SQLite rewrites an index entry for each column that is set, so most commits leave the user out, and times
+        // have a statement of their own.
         let change = "UPDATE sessions SET revision = ?2, large = ?3, state = ?4, used_at = max(used_at, ?7)"
         // The key is enough: no two sessions share one, and the committed session was in the table before.
         let condition = "WHERE key = ?1 AND revision = ?9 AND large = ?10"
@@ -58,6 +62,8 @@ struct SessionWriter {
             "DELETE FROM sessions WHERE key = ?1 AND used_at = ?2 RETURNING \(SessionRow.columns)")
         touchSession = try connection.prepare(
             "UPDATE sessions SET used_at = ?2 WHERE key = ?1 AND used_at < ?2 AND \(Self.isOfID)")
+        updateTimes = try connection.prepare("UPDATE sessions SET due_at = ?2, kept_until = ?3 WHERE key = ?1")
+        updateDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE key = ?1 AND due_at = ?3")
         writeFlow = try connection.prepare("INSERT OR REPLACE INTO flows VALUES (?1, ?2, ?3)")
         writeFact = try connection.prepare("INSERT OR REPLACE INTO facts VALUES (?1, ?2)")
     }
@@ -133,6 +139,7 @@ struct SessionWriter {
         try insertSession.bind(5, record.userID)
         try insertSession.bind(7, session.lastUsedAt)
         try insertSession.bind(8, record.expiresAt)
+        try record.times.bind(to: insertSession, 9, 10)
         try insertSession.run()
         guard connection.changes == 1 else {
             for document in row.services { try remove(document) }
@@ -168,6 +175,7 @@ struct SessionWriter {
         guard connection.changes == 1 else { return false }
         facts[.bytes] += Int64(commit.growth)
         facts.note(revision: row.revision)
+        if commit.changesTimes { try write(commit.record.times, of: commit.record.id) }
         for flow in commit.newFlows { try write(flow) }
         if !commit.tasks.isEmpty { try tasks.apply(commit.tasks) }
         if let change = commit.replays { try replays.apply(change, of: commit.record.id) }
@@ -195,6 +203,20 @@ struct SessionWriter {
         for flow in arrival.newFlows { try write(flow) }
         try tasks.apply(arrival.tasks.map { .begun($0) })
         return nil
+    }
+
+    /// Of a session that is there.
+    func write(_ times: SessionTimes, of id: SessionID) throws(SQLiteError) {
+        try updateTimes.bind(1, id.key)
+        try times.bind(to: updateTimes, 2, 3)
+        try updateTimes.run()
+    }
+
+    func putOff(_ due: DueSession, to time: Int64) throws(SQLiteError) {
+        try updateDue.bind(1, due.id.key)
+        try updateDue.bind(2, number: time == .max ? nil : time)
+        try updateDue.bind(3, due.dueAt)
+        try updateDue.run()
     }
 
     /// Never moves a time backwards.

@@ -39,7 +39,7 @@ final class StoreFacts: @unchecked Sendable {
         case behindUntil = "behind_until"
         /// 1 in a copy that `store backup` has made: later writes are not in it.
         case restored
-        /// 1 when some tasks may be missing, because the table was damaged: they follow from the journeys.
+        /// 1 when some tasks, or times of sessions, may be missing: they follow from the journeys.
         case tasksLost = "tasks_lost"
         /// 1 when the file has pages that nothing refers to, or is wrong about which page refers to which. Only when
         /// the file is written anew does it shrink.

@@ -17,7 +17,7 @@ final class TaskTable {
         self.facts = facts
         let values =
             "INTO tasks (\(TaskRow.columns), ready_at, over_at) "
-            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
         write = try connection.prepare("REPLACE \(values)")
         insert = try connection.prepare("INSERT OR IGNORE \(values)")
         delete = try connection.prepare("DELETE FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
@@ -25,7 +25,7 @@ final class TaskTable {
         select = try connection.prepare(
             "SELECT \(TaskRow.columns) FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
         selectReady = try connection.prepare(
-            "SELECT \(TaskRow.columns) FROM tasks WHERE name = ?1 AND ready_at <= ?2 AND ends_at > ?2 "
+            "SELECT \(TaskRow.columns) FROM tasks WHERE name = ?1 AND ready_at <= ?2 "
                 + "ORDER BY ready_at LIMIT ?3")
         selectNext = try connection.prepare("SELECT min(ready_at) FROM tasks WHERE name = ?1 AND ready_at > ?2")
     }
@@ -77,7 +77,9 @@ final class TaskTable {
     func update(_ id: TaskID, _ update: TaskUpdate) throws(SQLiteError) -> StoredTask? {
         try TaskRow.bind(id, to: select)
         guard var task = try TaskRow.tasks(select).first else { return nil }
+        let former = task
         task.apply(update)
+        if case .look = update { return former }
         if case .remove = update { try remove(id) } else { try put(task) }
         return task
     }
@@ -96,12 +98,13 @@ final class TaskTable {
         try write.bind(5, task.name)
         try write.bind(6, Int64(task.attempts))
         try write.bind(7, task.createdAt)
-        try write.bind(8, task.endsAt)
+        try write.bind(8, 0)
         try write.bind(9, Int64(task.attempt))
         try write.bind(10, task.due)
         try write.bind(11, task.isClaimed ? 1 : 0)
-        try write.bind(12, task.readyAt)
-        try write.bind(13, task.overAt)
+        try write.bind(12, task.isKept ? 1 : 0)
+        try write.bind(13, task.readyAt)
+        try write.bind(14, task.overAt)
         try write.run()
     }
 }
@@ -109,7 +112,8 @@ final class TaskTable {
 /// The columns of the table `tasks`, and the statements that read it. `ready_at` and `over_at` follow from the others,
 /// for the indexes.
 enum TaskRow {
-    static let columns = "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed"
+    static let columns =
+        "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed, kept"
 
     /// Reads the current row of a statement that selects ``columns``; nil when it is damaged.
     static func task(_ row: SQLiteStatement) -> StoredTask? {
@@ -119,8 +123,8 @@ enum TaskRow {
             id: TaskID(
                 session: SessionID(key: row.int64(0), low: UInt64(bitPattern: row.int64(3))), journey: row.text(1),
                 number: UInt64(number)),
-            name: row.text(4), attempts: Int(attempts), createdAt: row.int64(6), endsAt: row.int64(7),
-            attempt: Int(attempt), due: row.int64(9), isClaimed: row.int64(10) == 1)
+            name: row.text(4), attempts: Int(attempts), createdAt: row.int64(6), attempt: Int(attempt),
+            due: row.int64(9), isClaimed: row.int64(10) == 1, isKept: row.int64(11) == 1)
     }
 
     /// Reads the rows of a statement that selects ``columns``, and resets it.
@@ -147,6 +151,7 @@ enum TaskRow {
 struct TaskReader {
     private let selectOverdue: SQLiteStatement
     private let selectPage: SQLiteStatement
+    private let selectOfSession: SQLiteStatement
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         selectOverdue = try connection.prepare(
@@ -154,6 +159,9 @@ struct TaskReader {
         selectPage = try connection.prepare(
             "SELECT \(TaskRow.columns) FROM tasks WHERE (session, journey, number) > (?1, ?2, ?3) "
                 + "ORDER BY session, journey, number")
+        selectOfSession = try connection.prepare(
+            "SELECT \(TaskRow.columns) FROM tasks WHERE session = ?1 AND (journey, number) > (?2, ?3) "
+                + "ORDER BY journey, number")
     }
 
     func overdue(now: Int64, limit: Int) throws(SQLiteError) -> [StoredTask] {
@@ -163,9 +171,11 @@ struct TaskReader {
     }
 
     func page(_ query: TaskQuery) throws(SQLiteError) -> [StoredTask] {
-        try selectPage.bind(1, key: query.after?.session.key)
-        try selectPage.bind(2, query.after?.journey ?? "")
-        try selectPage.bind(3, Int64(clamping: query.after?.number ?? 0))
-        return try TaskRow.tasks(selectPage, limit: query.limit, where: query.fits)
+        let start = query.start
+        let select = query.session == nil ? selectPage : selectOfSession
+        try select.bind(1, key: start?.session.key)
+        try select.bind(2, start?.journey ?? "")
+        try select.bind(3, Int64(clamping: start?.number ?? 0))
+        return try TaskRow.tasks(select, limit: query.limit, where: query.fits)
     }
 }

@@ -23,9 +23,17 @@ final class SessionEnvironment: Sendable {
     let note: @Sendable (ServiceNote) -> Void
     /// Services with a hook for their first use that flows name.
     let createdForJourneys: [RegisteredService]
+    /// Services whose writes may change when a journey is due; nearly always none.
+    let clockedServices: [RegisteredService]
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
+    /// Results of tasks that were kept for an operator since the process started.
+    let heldCount = Atomic<Int>(0)
+    /// Tasks without a journey that nobody has done.
+    let undoneCount = Atomic<Int>(0)
+    /// Sessions in memory that have expired and stay for their work.
+    let keptCount = Atomic<Int>(0)
     /// What the sessions in memory take (``Session/footprint``).
     let residentBytes = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.
@@ -35,6 +43,8 @@ final class SessionEnvironment: Sendable {
     let tasks: TaskQueue
     /// The sessions that are watched.
     let watches: SessionWatches
+    /// Sessions with journeys that were on the way to others when something failed.
+    let movesUnderWay = Mutex<Set<SessionID>>([])
     /// Versions of flows that the store knows.
     let knownFlows = Mutex<[String: Set<Int>]>([:])
 
@@ -59,6 +69,7 @@ final class SessionEnvironment: Sendable {
         self.journeys = journeys
         self.note = note
         createdForJourneys = catalog.hasCreated ? journeys.engine.catalog.named(catalog) : []
+        clockedServices = journeys.engine.catalog.clockedServices.compactMap { catalog[$0] }
         coordinatorService = catalog[CoordinatorService.name]
     }
 
@@ -70,6 +81,15 @@ final class SessionEnvironment: Sendable {
             guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.name) }
             return coordinatorService
         }
+    }
+
+    /// Determines anew when the journeys of a session are due, if services were written that decide that. Journeys that
+    /// cannot be read do not keep anybody from writing a service.
+    func redateJourneys(on pending: inout PendingState) {
+        guard pending.isRecordChanged, pending.hasWritten(clockedServices),
+            var work = try? JourneyWork(on: pending, self), (try? work.redate()) == true
+        else { return }
+        pending = work.pending
     }
 
     /// The registry has the sessions, and each has this.
@@ -113,5 +133,17 @@ final class SessionEnvironment: Sendable {
 
     func timestamp(_ steady: Int64) -> Timestamp {
         Timestamp(millisecondsSince1970: clock.wall(at: steady))
+    }
+}
+
+extension SessionEnvironment {
+    /// Counts what has become of a task, and tells the log.
+    func tell(_ note: ServiceNote) {
+        switch note {
+        case .held: heldCount.wrappingAdd(1, ordering: .relaxed)
+        case .undone: undoneCount.wrappingAdd(1, ordering: .relaxed)
+        case .slow, .failed: break
+        }
+        self.note(note)
     }
 }

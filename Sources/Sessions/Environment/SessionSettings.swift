@@ -1,3 +1,4 @@
+import JSONDocument
 import Navigation
 
 /// The limits and times of sessions. Times are in milliseconds.
@@ -17,8 +18,14 @@ package struct SessionSettings: Sendable {
     /// How long a store that outlives the process keeps an expired session. The session is refused at once, but a wrong
     /// clock may be corrected.
     package var expiredRetention: Int64 = 60 * 60 * 1_000
+    /// How long a session outlives its token, at most, for work that a journey waits for, counted from the journey's
+    /// last step. A flow with `lives` says so itself.
+    package var caseLifetime: Int64 = 30 * 24 * 60 * 60 * 1_000
     /// How long a replaced token works, for requests that are on their way.
     package var rotationGrace: Int64 = 30_000
+    /// Whether a session's cookie proves that the browser has it from this server: no page, and no other host, can set
+    /// one with the prefix `__Host-` (RFC 6265 bis, section 4.1.3.2).
+    package var cookiesAreProof = true
     /// How many sessions may exist, in memory or not. It bounds the store.
     package var maxSessions = 1_000_000
     /// How many bytes the sessions in memory take when the store keeps them anyway (``Session/footprint``).
@@ -79,15 +86,19 @@ package struct JourneySettings: Sendable {
     package let mainFlow: String?
     /// How many journeys a session keeps, those that are over among them; bounds what one session can take.
     package let maxJourneys: Int
+    /// How a problem is shown that keeps a result of a task from being taken.
+    package let problem: @Sendable (any Error) -> JSONDocument
 
     /// The journey that every session can have without asking for an id.
     package static let mainID = "main"
 
     package init(
-        engine: FlowEngine = FlowEngine(catalog: .empty), mainFlow: String? = nil, maxJourneys: Int = 16
+        engine: FlowEngine = FlowEngine(catalog: .empty), mainFlow: String? = nil, maxJourneys: Int = 16,
+        problem: @escaping @Sendable (any Error) -> JSONDocument = { ["detail": JSONDocument("\($0)")] }
     ) {
         self.engine = engine
         self.mainFlow = mainFlow
         self.maxJourneys = maxJourneys
+        self.problem = problem
     }
 }

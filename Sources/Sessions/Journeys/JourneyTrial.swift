@@ -63,6 +63,15 @@ package struct JourneyTrial: Sendable {
         documents.patched = kept.patched
         for journey in kept.journeys where journey.isActive {
             running += 1
+            if let lost = engine.lostOutcome(of: journey, among: environment.journeys.engine.catalog) {
+                let loss = Loss(
+                    flow: lost.flow, version: lost.version,
+                    detail:
+                        "the outcome \"\(lost.outcome)\" of a task that is under way is gone; name its successor in "
+                        + "outcomes of the migration")
+                losses[loss, default: 0] += 1
+                continue
+            }
             do throws(JourneyRefusal) {
                 if let step = try engine.renewed(journey, services: documents, now: now) {
                     documents.apply(step)

@@ -121,9 +121,26 @@ extension JourneyWork {
         journey.setOwned(service.name, of: coordinator, to: state)
         journey.stampOwned(revision: pending.revision, at: pending.now)
         journey.isOfUser = pending.hasUser
+        journey = engine.redated(journey, services: documents, now: pending.now) ?? journey
         _ = kept.keep(KeptJourney(journey))
         prepared = nil
         try keep()
+    }
+
+    /// Determines anew when the journeys are due, after services were written that decide that.
+    ///
+    /// - Returns: whether any is due at another time.
+    mutating func redate() throws(SessionError) -> Bool {
+        var isChanged = false
+        for entry in kept.entries {
+            guard let journey = engine.redated(entry.journey, services: documents, now: pending.now) else { continue }
+            _ = kept.keep(KeptJourney(journey))
+            isChanged = true
+        }
+        // A service that cannot be read stood as its default.
+        guard isChanged, documents.takeFailure() == nil else { return false }
+        try keep()
+        return true
     }
 
     /// The entity tag before the unit of work: in a transaction, a client can only know that one.

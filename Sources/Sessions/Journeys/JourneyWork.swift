@@ -12,11 +12,13 @@ struct JourneyWork {
     /// What guards said of documents, before and in this unit of work.
     var guards: GuardMemory
     /// Whether an event was sent, a link followed or a task ended. The journey moves to a newer version before that.
-    private(set) var hasActed = false
+    var hasActed = false
     /// What the last step came with to be shown, if nothing was done since that is seen in it.
     var prepared: ViewText?
     /// How often hooks have made what coordinators own.
     var creations = 0
+    /// The task whose result is being taken.
+    var endingTask: UInt64?
 }
 
 extension JourneyWork {
@@ -28,6 +30,7 @@ extension JourneyWork {
         let documents = SessionDocuments(
             pending.living.instances, environment, knowing: pending.memory?.documents ?? [])
         if !kept.patched.isEmpty { documents.patched = kept.patched }
+        if !kept.tasks.isEmpty { documents.roomForTasks = max(0, SideTask.mostOfSession - kept.tasks.count) }
         let guards = pending.memory?.guards ?? GuardMemory()
         // This is the last use, so the value is moved, not copied.
         self.init(
@@ -63,13 +66,18 @@ extension JourneyWork {
 
     /// The journey of that id, if it is what the caller expects.
     mutating func journey(_ id: String, if condition: WriteCondition = .none) throws -> KeptJourney {
-        guard let entry = kept[id] else { throw JourneyError.notFound(id) }
+        guard let entry = kept[id] else { throw absence(of: id) }
         if condition.isEmpty { return entry }
         let current = try etag(of: entry)
         guard condition.holds(forJourney: (entry.journey.step, current)) else {
             throw JourneyError.preconditionFailed(current: current)
         }
         return entry
+    }
+
+    /// Why there is no journey of that id.
+    func absence(of id: String) -> JourneyError {
+        kept.transfers.departure(of: id) == nil ? .notFound(id) : .moved(id)
     }
 
     /// The running journey of a flow that moved last, after what time has done to it; nil when there is none.
@@ -91,7 +99,7 @@ extension JourneyWork {
 
     /// Whether something has to be committed before the journey is looked at.
     func isUnsettled(_ id: String) -> Bool {
-        guard let entry = kept[id] else { return id == JourneySettings.mainID && settings.mainFlow != nil }
+        guard let entry = kept[id] else { return mayBegin(id) }
         return engine.isDue(entry.journey, now: pending.now) || !missingOwned(in: id).isEmpty
             || environment.createdForJourneys.contains { !pending.isLive($0) }
     }
@@ -102,9 +110,14 @@ extension JourneyWork {
     mutating func settle(_ id: String, begins: Bool) throws {
         if let entry = kept[id] {
             if engine.isDue(entry.journey, now: pending.now) { try advance(entry) }
-        } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
+        } else if begins, mayBegin(id), let flow = settings.mainFlow {
             try start(id, flow: flow)
         }
+    }
+
+    /// Whether a look begins the journey. One that has moved is begun anew only when that is asked for.
+    private func mayBegin(_ id: String) -> Bool {
+        id == JourneySettings.mainID && settings.mainFlow != nil && kept.transfers.departure(of: id) == nil
     }
 
     /// Does what time has done to a journey, and what services have that were written from outside.
@@ -112,11 +125,11 @@ extension JourneyWork {
     /// - Returns: whether that was anything.
     @discardableResult
     mutating func advance(_ entry: KeptJourney, beforeEvent: Bool = false) throws -> Bool {
-        let isByTime = engine.isDue(entry.journey, now: pending.now)
+        let isLate = engine.isDue(entry.journey, now: pending.now)
         let step = try engine.advance(
             entry.journey, services: documents, now: pending.now, beforeEvent: beforeEvent)
         guard let step else { return false }
-        try take(step, isByTime: isByTime)
+        try take(step, isByTime: isLate || step.journey.step == entry.journey.step)
         return true
     }
 
@@ -151,7 +164,8 @@ extension JourneyWork {
     mutating func restart(_ entry: KeptJourney, flow: String?, input: JSONDocument?) throws -> KeptJourney {
         let journey = entry.journey
         if let input { try engine.checkIsDeclared(input, of: flow ?? journey.flow, version: nil) }
-        let input = input ?? (flow == nil ? journey.inputToRestart : .emptyObject)
+        let input = input ?? (flow == nil ? journey.input : .emptyObject)
+        kept.forgetLinks(to: journey.id)
         return try take(
             engine.restart(
                 journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
@@ -160,33 +174,19 @@ extension JourneyWork {
     /// - Parameters:
     ///   - condition: holds already; see ``journey(_:if:)``.
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - challenge: what a task that the event leads to keeps.
     mutating func send(
         _ event: String, data: JSONDocument?, to entry: KeptJourney, if condition: WriteCondition = .none,
-        isFromBackend: Bool = false
+        isFromBackend: Bool = false, challenge: String? = nil
     ) throws -> KeptJourney {
         guard condition.saysWhatWasSeen || !engine.isFirstWrite(entry.journey) else {
             throw JourneyError.preconditionRequired
         }
         hasActed = true
         let (step, text) = try engine.sendAndShow(
-            event, data: data, to: entry.journey, isFromBackend: isFromBackend, services: documents, now: pending.now,
-            knowing: guards, timesMovedBy: clockShift)
+            event, data: data, to: entry.journey, isFromBackend: isFromBackend, challenge: challenge,
+            services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
         return try take(step, shownAs: text)
-    }
-
-    /// Ends the task that the journey waits for.
-    ///
-    /// - Parameter isFailure: whether the last attempt has failed.
-    mutating func endTask(
-        _ number: UInt64, of entry: KeptJourney, outcome: String, output: JSONDocument, isFailure: Bool
-    ) throws -> KeptJourney {
-        hasActed = true
-        let step =
-            isFailure
-            ? try engine.failTask(number, of: entry.journey, output: output, services: documents, now: pending.now)
-            : try engine.endTask(
-                number, of: entry.journey, outcome: outcome, output: output, services: documents, now: pending.now)
-        return try take(step)
     }
 
     /// - Returns: the journey, and the screens of the way.
@@ -202,16 +202,22 @@ extension JourneyWork {
     /// needs a service that cannot be read: they would be made from its default.
     mutating func abandon(_ entry: KeptJourney) throws(SessionError) {
         let journey = entry.journey
+        var last = journey.step
         if journey.isActive {
             let step = engine.abandon(journey, services: documents, now: pending.now)
             if documents.takeFailure() == nil {
                 for change in step.changes { try? make(change) }
             }
+            if !step.sideTasks.isEmpty {
+                // What is to be done at the end is done, whoever signs out.
+                record(step.sideTasks, of: step.journey, isOfUser: false)
+                last = step.journey.step
+            }
             pending.journeysBegun -= 1
         }
         note(journey.task, of: journey)
-        kept.forget(journey.id)
-        try keep()
+        kept.forget(journey.id, after: last)
+        try keep(atMost: nil)
     }
 
     /// Does a step: what it does to services, and to the journey.
@@ -221,7 +227,7 @@ extension JourneyWork {
     ///   - text: what is shown of the journey after the step, if that is known.
     /// - Returns: the journey as it is kept.
     @discardableResult
-    private mutating func take(
+    mutating func take(
         _ step: consuming Step, isByTime: Bool = false, shownAs text: ViewText? = nil
     ) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
@@ -246,27 +252,14 @@ extension JourneyWork {
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
-        try keep()
+        if !step.sideTasks.isEmpty {
+            let isBound = engine.isBoundToSession(entry.journey)
+            record(step.sideTasks, of: entry.journey, isOfUser: entry.journey.isOfUser && !isBound)
+        }
+        try keep(atMost: isByTime ? nil : environment.settings.maxJourneysSize)
         // The text says the step that was taken, which may have been raised.
         if entry.journey.step == number { prepared = text }
         return try createOwned(of: entry)
-    }
-
-    /// Notes which tasks begin and end, for the store.
-    ///
-    /// - Parameters:
-    ///   - former: that of the journey before.
-    ///   - isKept: whether the journey is kept, so that it waits for its task.
-    private mutating func note(_ former: PendingTask?, of journey: Journey, isKept: Bool = false) {
-        let (session, task) = (pending.base.id, isKept ? journey.task : nil)
-        guard former?.number != task?.number else { return }
-        if let former {
-            pending.taskChanges.append(
-                .ended(TaskID(session: session, journey: journey.id, number: former.number)))
-        }
-        if task != nil, let begun = environment.task(of: journey, in: session, now: pending.now) {
-            pending.taskChanges.append(.begun(begun))
-        }
     }
 
     private mutating func make(_ change: ServiceChange) throws(SessionError) {
@@ -288,9 +281,19 @@ extension JourneyWork {
         }
     }
 
-    mutating func keep() throws(SessionError) {
+    /// - Parameter limit: bytes, of which results that are kept for operators take none; nil for what the outside or
+    ///   the time brings about.
+    mutating func keep(atMost limit: Int?) throws(SessionError) {
+        pending.times = environment.times(of: kept, after: pending.base.times, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
-        pending.write(
-            coordinator, try coordinator.bounded(kept.bytes(former: former), by: environment.settings.maxJourneysSize))
+        let bytes = kept.bytes(former: former)
+        let isOver = limit.map { bytes.count > $0 } ?? true
+        if isOver {
+            pending.isOfAnySize = true
+            if let limit, bytes.count - kept.resultBytes > limit { _ = try coordinator.bounded(bytes, by: limit) }
+        }
+        pending.write(coordinator, bytes)
     }
+
+    mutating func keep() throws(SessionError) { try keep(atMost: environment.settings.maxJourneysSize) }
 }

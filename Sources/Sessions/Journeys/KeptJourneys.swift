@@ -11,8 +11,39 @@ struct KeptJourneys: Sendable {
     /// The patches of migrations that the session's services have had: each changes them once.
     private(set) var patched: [ServicePatch] = []
 
+    /// The tasks for which no journey waits, oldest first.
+    var tasks: [KeptTask] = []
+
+    /// What most sessions do not have: a pointer, so that a copy costs no more.
+    private var box: TransfersBox?
+
+    /// Journeys that leave the session or have come to it.
+    var transfers: JourneyTransfers {
+        get { box?.transfers ?? JourneyTransfers() }
+        set { box = newValue.isEmpty ? nil : TransfersBox(newValue) }
+    }
+
+    mutating func forgetLinks(to id: String) {
+        if box != nil { transfers.links.removeAll { $0.journey == id } }
+    }
+
+    /// Whether journeys have left that the other session may not have yet.
+    var isMovingJourneys: Bool { box?.transfers.departures.contains { $0.content != nil } ?? false }
+
+    private final class TransfersBox: Sendable {
+        let transfers: JourneyTransfers
+
+        init(_ transfers: JourneyTransfers) { self.transfers = transfers }
+    }
+
     /// Whether nothing would be missed without it.
-    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty && tasks.isEmpty && box == nil }
+
+    /// About the bytes of results that are kept for operators.
+    var resultBytes: Int {
+        let results = entries.compactMap { $0.journey.task?.result } + tasks.compactMap { $0.notes?.result }
+        return results.reduce(0) { $0 + $1.output.serialized().count }
+    }
 
     mutating func note(_ patch: ServicePatch) {
         if !patched.contains(patch) { patched.append(patch) }
@@ -41,10 +72,13 @@ struct KeptJourneys: Sendable {
         return entry
     }
 
-    mutating func forget(_ id: String) {
+    /// - Parameter step: the last one of the journey, if it has made one that is not kept.
+    mutating func forget(_ id: String, after step: UInt64 = 0) {
         guard let place = place(of: id) else { return }
         let journey = entries.remove(at: place).journey
-        if id == JourneySettings.mainID { formerStep = journey.step }
+        // Another journey of the name is not the one that they lead to.
+        forgetLinks(to: id)
+        if id == JourneySettings.mainID { formerStep = max(step, journey.step) }
     }
 
     /// Counts the steps on from those of the journeys that were there before: an entity tag never comes back.
@@ -109,9 +143,29 @@ extension KeptJourneys {
             }
             json.endArray()
         }
+        if let box {
+            json.name("moves")
+            json.document(box.transfers.document)
+        }
         if formerStep > 0 { json.add(#","step":"#, formerStep) }
+        if !tasks.isEmpty {
+            json.name("tasks")
+            json.beginArray()
+            for task in tasks { task.write(to: &json) }
+            json.endArray()
+        }
         json.endObject()
         return json.bytes
+    }
+
+    private static let transfersMark = Array(#""moves":"#.utf8)
+
+    /// Whether a text of ``bytes`` may have ``transfers``, without reading it.
+    static func mayHaveTransfers(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > transfersMark.count else { return false }
+        return (0...bytes.count - transfersMark.count).contains { place in
+            bytes[place] == transfersMark[0] && bytes[place...].starts(with: transfersMark)
+        }
     }
 
     /// - Throws: when it is not what journeys are kept as.
@@ -137,6 +191,16 @@ extension KeptJourneys {
             guard let flow = patch[0]?.string, let version = patch[1]?.int else { return nil }
             patched.append(ServicePatch(flow: flow, version: version))
         }
+        for task in document[member: "tasks"]?.elements ?? [] {
+            guard var json = try? JSONReader(task.serialized()), let kept = try? KeptTask(reading: &json) else {
+                return nil
+            }
+            tasks.append(kept)
+        }
+        if let moves = document[member: "moves"] {
+            guard let transfers = JourneyTransfers(moves) else { return nil }
+            self.transfers = transfers
+        }
         guard let step = document[member: "step"] else { return }
         guard let number = step.int, number >= 0 else { return nil }
         formerStep = UInt64(number)
@@ -159,9 +223,19 @@ extension KeptJourneys {
             }
             guard !json.endsObject() else { return }
         }
-        try json.name("step")
-        guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
-        formerStep = step
+        if json.isName("moves") {
+            guard let transfers = JourneyTransfers(try json.document()) else { throw JSONReadError(offset: 0) }
+            self.transfers = transfers
+            guard !json.endsObject() else { return }
+        }
+        if json.isName("step") {
+            guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
+            formerStep = step
+            guard !json.endsObject() else { return }
+        }
+        try json.name("tasks")
+        try json.beginArray()
+        while !json.endsArray() { tasks.append(try KeptTask(reading: &json)) }
         try json.endObject()
     }
 }

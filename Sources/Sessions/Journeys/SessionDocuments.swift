@@ -17,6 +17,7 @@ final class SessionDocuments: ServiceDocuments {
     private(set) var known: [KnownDocument]
     /// The patches of migrations that the session's services have had.
     var patched: [ServicePatch] = []
+    var roomForTasks = SideTask.mostOfSession
     /// Set when a stored document is damaged. Then the step fails.
     private(set) var failure: SessionError?
 

@@ -41,6 +41,13 @@ struct RegistryShard {
 struct ExpiryIndex: Sendable {
     private var heap: [Entry] = []
 
+    init() {}
+
+    init(_ entries: some Sequence<Entry>) {
+        heap = Array(entries)
+        order()
+    }
+
     struct Entry: Sendable {
         let deadline: Int64
         let id: SessionID
@@ -63,9 +70,9 @@ struct ExpiryIndex: Sendable {
     }
 
     /// Takes out the entry on top if its deadline has been reached.
-    mutating func popDue(now: Int64) -> SessionID? {
+    mutating func popDue(now: Int64) -> Entry? {
         guard let first = heap.first, first.deadline <= now else { return nil }
-        return popFirst()?.id
+        return popFirst()
     }
 
     /// Takes out the entry on top.
@@ -81,6 +88,10 @@ struct ExpiryIndex: Sendable {
     /// them are stale: then each entry is paid for by one that was added.
     mutating func compact(keeping isThere: (SessionID) -> Bool) {
         heap = heap.filter { isThere($0.id) }
+        order()
+    }
+
+    private mutating func order() {
         for parent in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(parent) }
     }
 

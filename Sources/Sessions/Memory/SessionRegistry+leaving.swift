@@ -24,6 +24,21 @@ extension SessionRegistry {
         }
     }
 
+    /// Evicts a session that nobody uses.
+    ///
+    /// - Returns: false when it has to stay for now.
+    @discardableResult
+    func letLeave(_ id: SessionID) -> Bool {
+        let (left, isGone) = shards.withLock(place(of: id)) { content -> (Session?, Bool) in
+            guard let place = content.sessions.index(forKey: id) else { return (nil, true) }
+            let left = content.letLeave(place)
+            return (left, left != nil)
+        }
+        // No other code has it. What was counted of it is taken back.
+        left?.markEnded()
+        return isGone
+    }
+
     /// How many entries are looked at for each session that is added. In the long run an entry is looked at once for
     /// each idle timeout in which its session is used, and once when it leaves.
     private static let looks = 16
@@ -44,17 +59,24 @@ extension RegistryShard {
                 expiry.insert(entry.id, deadline: deadline)
                 continue
             }
-            guard !isHeldElsewhere(place), sessions.values[place].state.withLock(\.canLeave) else {
+            guard let session = letLeave(place) else {
                 staying.append(entry)
                 continue
             }
-            if let time = sessions.values[place].state.withLock({ $0.takeUnsavedUse() }) { noteUse(entry.id, at: time) }
-            let session = sessions.remove(at: place).value
             excess -= session.state.withLock { $0.record.writtenBytes } + Session.footprint
             leaving.append(session)
         }
         for entry in staying { expiry.insert(entry.id, deadline: entry.deadline) }
         return leaving
+    }
+
+    /// Takes a session out, unless it is in use.
+    fileprivate mutating func letLeave(_ place: Dictionary<SessionID, Session>.Index) -> Session? {
+        guard !isHeldElsewhere(place), sessions.values[place].state.withLock(\.canLeave) else { return nil }
+        let (id, session) = sessions[place]
+        if let time = session.state.withLock({ $0.takeUnsavedUse() }) { noteUse(id, at: time) }
+        sessions.remove(at: place)
+        return session
     }
 
     /// Whether other code refers to the session. The shard's lock is held while a reference is taken, so no new

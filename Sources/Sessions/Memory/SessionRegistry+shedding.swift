@@ -83,7 +83,7 @@ extension SessionRegistry {
 extension Session.State {
     /// Nil when the session must stay.
     func candidate(_ shedding: Shedding, _ settings: SessionSettings) -> Shedding.Candidate? {
-        guard stage == .open, !isWatched else { return nil }
+        guard stage == .open, !isWatched, record.times.keptUntil <= shedding.now else { return nil }
         let isUsed = self.isUsed || record.revision != 1 || lastUsedAt != record.createdAt
         return shedding.candidate(
             record.id, lastUsedAt: isUsed ? lastUsedAt + settings.useLag : lastUsedAt, isUsed: isUsed,

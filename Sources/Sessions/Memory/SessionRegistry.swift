@@ -95,7 +95,7 @@ final class SessionRegistry: Sendable {
         for place in 0..<shards.count {
             guard overdue.count < limit else { break }
             shards.withLock(place) { content in
-                while overdue.count < limit, let id = content.expiry.popDue(now: now) {
+                while overdue.count < limit, let id = content.expiry.popDue(now: now)?.id {
                     guard let session = content.sessions[id] else { continue }
                     // A shard's lock is taken before a session's, never the other way round.
                     let (deadline, isOpen) = session.state.withLock { ($0.deadline(settings), $0.stage == .open) }

@@ -38,18 +38,18 @@ package struct ArchivedSession: Sendable {
         let floor = line.optionalNumber("revision_floor")
         let labels = Self.labels(&line, environment.settings)
         let retired = Self.retiredTokens(&line)
+        let exchange = Self.exchange(&line)
         let services = Self.services(&line, of: .session, revision: revision, environment)
         let userID = Self.user(&line, services, environment)
         let flows = Self.flows(&line, services, environment)
         let problems = line.finish()
         guard problems.isEmpty, let id, let mode else { throw Refusal(problems: problems) }
-        stored = StoredSession(
-            record: SessionRecord(
-                id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision,
-                services: services,
-                details: SessionDetails(
-                    labels: labels, userID: userID, retiredTokens: retired, mode: mode, revisionFloor: floor)),
-            lastUsedAt: usedAt)
+        let record = SessionRecord(
+            id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision, services: services,
+            details: SessionDetails(
+                labels: labels, userID: userID, retiredTokens: retired, mode: mode, revisionFloor: floor,
+                exchange: exchange))
+        stored = StoredSession(record: record.with(environment.times(of: record)), lastUsedAt: usedAt)
         self.flows = flows
     }
 
@@ -77,6 +77,20 @@ package struct ArchivedSession: Sendable {
             line.refuse("retired_tokens", "must have at most \(RetiredToken.most) elements")
         }
         return tokens
+    }
+
+    /// A list of one at most.
+    private static func exchange(_ line: inout ArchiveMembers) -> TokenExchange? {
+        let exchanges = line.objects("exchanges") { exchange in
+            let former = exchange.digest("token")
+            let challenge = exchange.member("challenge") == nil ? nil : exchange.digest("challenge")
+            return TokenExchange(
+                former: former, challenge: challenge.flatMap { CodeChallenge(bytes: $0.bytes) },
+                isByCookie: exchange.number("cookie") == 1, endsAt: exchange.time("ends_at"),
+                isDone: exchange.number("done") == 1)
+        }
+        if exchanges.count > 1 { line.refuse("exchanges", "must have at most 1 element") }
+        return exchanges.first
     }
 
     /// - Parameter scope: whose services they are.
@@ -240,6 +254,18 @@ extension ArchivedSession {
                 time("grace_ends_at", token.graceEndsAt)
                 json.endObject()
             }
+            json.endArray()
+        }
+        if let exchange = details.exchange, exchange.endsAt > environment.clock.now() {
+            json.name("exchanges")
+            json.beginArray()
+            json.beginObject()
+            json.member("token", Hexadecimal.text(exchange.former.bytes))
+            if let challenge = exchange.challenge { json.member("challenge", Hexadecimal.text(challenge.digest.bytes)) }
+            time("ends_at", exchange.endsAt)
+            json.member("cookie", exchange.isByCookie ? 1 : 0)
+            json.member("done", exchange.isDone ? 1 : 0)
+            json.endObject()
             json.endArray()
         }
         json.services(of: record, environment)

@@ -72,7 +72,7 @@ package actor SessionExport {
         skipped += page.skipped
         let now = environment.clock.now()
         var piece: [UInt8] = []
-        for session in page.sessions.map(sessions.current) where session.deadline(environment.settings) > now {
+        for session in page.sessions.map(sessions.current) where session.end(environment.settings) > now {
             piece += ArchivedSession.line(session, environment)
             count += 1
         }

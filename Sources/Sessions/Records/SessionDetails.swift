@@ -1,4 +1,5 @@
-/// What most sessions do not have: labels, a user, earlier tokens, cookie mode, a revision floor.
+/// What most sessions do not have: labels, a user, earlier tokens and what became of them, cookie mode, a revision
+/// floor.
 package struct SessionDetails: Sendable {
     package var labels: SessionLabels
     package var userID: String?
@@ -11,10 +12,13 @@ package struct SessionDetails: Sendable {
     package var revisionFloor: UInt64
     /// Services that were written once and are no longer declared. They are kept and written back unchanged.
     package var undeclared: [UndeclaredService]
+    /// What a sign-in from a flow has left of the token before.
+    package var exchange: TokenExchange?
 
     package init(
         labels: SessionLabels = .none, userID: String? = nil, retiredTokens: [RetiredToken] = [],
-        mode: SessionMode = .bearer, revisionFloor: UInt64 = 0, undeclared: [UndeclaredService] = []
+        mode: SessionMode = .bearer, revisionFloor: UInt64 = 0, undeclared: [UndeclaredService] = [],
+        exchange: TokenExchange? = nil
     ) {
         self.labels = labels
         self.userID = userID
@@ -22,6 +26,7 @@ package struct SessionDetails: Sendable {
         self.mode = mode
         self.revisionFloor = revisionFloor
         self.undeclared = undeclared
+        self.exchange = exchange
     }
 
     package static var none: Self { .init() }
@@ -34,7 +39,7 @@ package struct SessionDetails: Sendable {
 
     var isEmpty: Bool {
         labels.isEmpty && userID == nil && retiredTokens.isEmpty && mode == .bearer && revisionFloor == 0
-            && undeclared.isEmpty
+            && undeclared.isEmpty && exchange == nil
     }
 }
 

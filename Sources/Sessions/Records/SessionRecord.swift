@@ -12,12 +12,14 @@ package final class SessionRecord: Sendable {
     package let revision: UInt64
     /// The written services, in the order in which their instances were created.
     package let services: [ServiceDocument]
+    package let times: SessionTimes
     private let box: SessionDetailsBox?
 
     /// - Parameter replays: responses that the session keeps, and the bytes that they count for.
     package init(
         id: SessionID, token: TokenDigest, createdAt: Int64, expiresAt: Int64, revision: UInt64,
-        services: [ServiceDocument], details: SessionDetails, replays: (entries: [ReplayEntry], bytes: Int) = ([], 0)
+        services: [ServiceDocument], times: SessionTimes = .none, details: SessionDetails,
+        replays: (entries: [ReplayEntry], bytes: Int) = ([], 0)
     ) {
         self.id = id
         self.token = token
@@ -25,6 +27,7 @@ package final class SessionRecord: Sendable {
         self.expiresAt = expiresAt
         self.revision = revision
         self.services = services
+        self.times = times
         box = SessionDetailsBox.holding(details, replays.entries, replayBytes: replays.bytes)
     }
 
@@ -32,8 +35,8 @@ package final class SessionRecord: Sendable {
     ///
     /// - Parameter changedReplays: `nil` for those of `former`.
     init(
-        after former: SessionRecord, token: TokenDigest, services: [ServiceDocument], changedDetails: SessionDetails?,
-        changedReplays: [ReplayEntry]? = nil
+        after former: SessionRecord, token: TokenDigest, services: [ServiceDocument], times: SessionTimes,
+        changedDetails: SessionDetails?, changedReplays: [ReplayEntry]? = nil
     ) {
         id = former.id
         self.token = token
@@ -41,6 +44,7 @@ package final class SessionRecord: Sendable {
         expiresAt = former.expiresAt
         revision = former.highestRevision + 1
         self.services = services
+        self.times = times
         if changedDetails == nil, changedReplays == nil {
             box = former.box
         } else {
@@ -58,6 +62,7 @@ package final class SessionRecord: Sendable {
         expiresAt = new.expiresAt
         revision = new.revision
         services = new.services
+        times = new.times
         box = SessionDetailsBox.holding(new.details, [replay])
     }
 
@@ -71,7 +76,14 @@ package final class SessionRecord: Sendable {
         details.revisionFloor = floor
         return SessionRecord(
             id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision, services: services,
-            details: details)
+            times: times, details: details)
+    }
+
+    /// The same with other times.
+    func with(_ times: SessionTimes) -> SessionRecord {
+        SessionRecord(
+            id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision, services: services,
+            times: times, details: details, replays: (replays, replayBytes))
     }
 
     package var details: SessionDetails { box?.details ?? .none }

@@ -1,4 +1,5 @@
 import Glibc
+import JSONDocument
 import Navigation
 import Synchronization
 
@@ -85,7 +86,7 @@ extension SessionEnvironment {
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        return ExpiredSessions(count: count, looked: seen.looked, candidates: seen.candidates)
+        return ExpiredSessions(count: count, looked: seen.looked, candidates: seen.candidates, kept: seen.kept)
     }
 
     private func endOverdue(_ id: SessionID, _ query: ExpiryQuery) async throws(StoreError) -> Bool {
@@ -193,8 +194,12 @@ extension FlowCatalog {
     }
 }
 
-/// What the code of a service has done that the log should say.
+/// What the code of a service has done, or has become of a task, that the log should say.
 package enum ServiceNote: Sendable {
+    /// A result of a task could not be taken, and is kept until an operator ends the task.
+    case held(TaskID, name: String, outcome: String, problem: JSONDocument)
+    /// A task for which no journey waits was not done: its attempts, or its time, are over.
+    case undone(TaskID, name: String, reason: String)
     /// It took long: other sessions of the same worker waited for it. CPU time of the thread.
     case slow(service: String, command: String, Duration)
     /// A hook has failed that stops nothing.

@@ -19,25 +19,34 @@ extension Session {
         case open
         /// It must end for another reason (``hold()``).
         case held
+        /// It has expired, and stays for its work until that time.
+        case kept(until: Int64)
         /// It has ended just now.
         case expired
         /// It had ended before.
         case ended
     }
 
-    /// Marks the session ended if it has expired.
+    /// Marks the session ended if it has expired and has no work. Those that watch it are told that it has expired.
     func expire(now: Int64) -> Expiry {
         let settings = environment.settings
-        let (expiry, last) = state.withLock { state -> (Expiry, Last?) in
+        let (expiry, last, isKeptNow) = state.withLock { state -> (Expiry, Last?, isKeptNow: Bool) in
             switch state.stage {
-            case .ended: return (.ended, nil)
-            case .held: return (.held, nil)
+            case .ended: return (.ended, nil, false)
+            case .held: return (.held, nil, false)
             // Tokens are refused by the time alone, whatever the store contains, now and after a crash.
-            case .open where now < state.deadline(settings): return (.open, nil)
-            case .open: return (.expired, state.end(environment))
+            case .open where now < state.deadline(settings): return (.open, nil, false)
+            case .open where now < state.end(settings):
+                defer { state.isKept = true }
+                return (.kept(until: state.end(settings)), nil, !state.isKept)
+            case .open: return (.expired, state.end(environment), false)
             }
         }
         if let last { settle(last) }
+        if isKeptNow {
+            environment.keptCount.wrappingAdd(1, ordering: .relaxed)
+            tellWatchers(of: .expired)
+        }
         return expiry
     }
 
@@ -60,6 +69,7 @@ extension Session {
 extension Session.State {
     fileprivate mutating func end(_ environment: SessionEnvironment) -> Session.Last {
         stage = .ended
+        if isKept { environment.keptCount.wrappingSubtract(1, ordering: .relaxed) }
         count(-1, environment)
         defer { memory = nil }
         return (record, memory)
@@ -83,10 +93,7 @@ extension Session.State {
 extension SessionEnvironment {
     /// Counts the running journeys of a session. Most sessions have none, and then this reads a short list.
     func countJourneys(of record: SessionRecord, _ difference: Int) {
-        guard let coordinator = try? coordinator,
-            let document = record.document(of: coordinator.index),
-            let kept = try? KeptJourneys(reading: document.bytes)
-        else { return }
+        guard let kept = journeys(of: record) else { return }
         let running = kept.journeys.count { $0.isActive }
         if running > 0 { journeyCount.wrappingAdd(difference * running, ordering: .relaxed) }
     }

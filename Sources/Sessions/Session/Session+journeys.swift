@@ -91,7 +91,7 @@ extension Session {
                 let again = try work.restart(journey, flow: flow, input: input)
                 return (try work.text(of: again), false)
             }
-            guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
+            guard id == JourneySettings.mainID else { throw work.absence(of: id) }
             guard condition.holds(forJourney: nil) else { throw JourneyError.preconditionFailed(current: nil) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
             let journey = try work.start(id, flow: flow, input: input)
@@ -118,13 +118,15 @@ extension Session {
     ///
     /// - Parameters:
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - challenge: what a sign-in by a task that the event leads to asks proof of (``CodeChallenge``).
     ///   - withSchemas: whether the schemas of the events that can come next are wanted, too.
     ///   - token: see ``transact(_:then:)``.
     ///   - done: see ``transact(_:then:)``.
     package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false, withSchemas: Bool = false, presenting token: TokenDigest? = nil,
-        once: Once<JourneyForm>? = nil, then done: @escaping Completion<JourneyForm>
+        isFromBackend: Bool = false, challenge: String? = nil, withSchemas: Bool = false,
+        presenting token: TokenDigest? = nil, once: Once<JourneyForm>? = nil,
+        then done: @escaping Completion<JourneyForm>
     ) {
         let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
         transact(isLong: isLong, presenting: token, once: once?.ofSuccess()) { [self] pending in
@@ -132,7 +134,8 @@ extension Session {
                 // In two statements: what is called on the value first would not see what the second does to it.
                 let standing = try work.journey(id, if: condition)
                 let moved = try work.send(
-                    event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
+                    event, data: data, to: standing, if: condition, isFromBackend: isFromBackend,
+                    challenge: challenge)
                 return try work.form(of: moved, withSchemas: withSchemas)
             }
         } then: {
@@ -202,7 +205,7 @@ extension Session {
     ///   - begins: whether this may start `main`. If not, a journey that cannot catch up is no obstacle: callers may
     ///     abandon or restart a journey whose version is not loaded.
     ///   - isLook: whether a journey that cannot catch up is only to be shown, as stuck.
-    private func work<Done>(
+    func work<Done>(
         on id: String?, begins: Bool = true, isLook: Bool = false, _ pending: inout PendingState,
         _ body: (inout JourneyWork) throws -> Done
     ) throws -> Result<Done, any Error> {
@@ -250,20 +253,22 @@ extension Session {
         return !work.kept.isEmpty
     }
 
-    /// What has to be given to start a journey over with its flow: the schema of the flow's input.
-    ///
-    /// - Returns: nil when nothing has to be given, and when there is no such journey or flow.
-    package func inputNeeded(toRestart id: String) -> JSONDocument? {
+    /// How to start a journey over with its flow; nil when there is no such journey or flow.
+    package func restart(of id: String) -> JourneyRestart? {
         guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey,
-            let rule = environment.journeys.engine.catalog.flow(journey.flow)?.input
+            let flow = environment.journeys.engine.catalog.flow(journey.flow)
         else { return nil }
-        // Not a conditional expression: its nil would be the document `null`.
-        if rule.accepts(journey.inputToRestart) { return nil }
-        return rule.document
+        var needed: JSONDocument?
+        if let rule = flow.input, !rule.accepts(journey.input) { needed = rule.document }
+        return JourneyRestart(flow: flow.id, input: journey.input, neededInput: needed)
     }
 }
 
-extension Journey {
-    /// What its own flow was given. One that is over has forgotten it.
-    var inputToRestart: JSONDocument { coordinators.first?.input ?? .emptyObject }
+/// What starts a journey over as it began.
+package struct JourneyRestart {
+    package let flow: String
+    /// What it was given, as far as that is known.
+    package let input: JSONDocument
+    /// The schema of the flow's input, if the flow does not take that.
+    package let neededInput: JSONDocument?
 }

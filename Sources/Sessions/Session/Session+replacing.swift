@@ -66,7 +66,7 @@ extension SessionRecord {
         details.revisionFloor = max(details.revisionFloor, former.details.revisionFloor)
         self.init(
             id: arrival.id, token: arrival.token, createdAt: arrival.createdAt, expiresAt: arrival.expiresAt,
-            revision: revision, services: services, details: details)
+            revision: revision, services: services, times: arrival.times, details: details)
     }
 
     private static func continueJourneys(

@@ -2,7 +2,7 @@ import JSONDocument
 import Navigation
 
 extension Session {
-    /// A task that a journey of the session waits for, as it is committed; nil when none does.
+    /// A task that is to be done, as it is committed; nil when it is not, or when a result of it is kept.
     ///
     /// - Throws: ``SessionError`` when that cannot be read.
     nonisolated(nonsending) func awaited(_ task: StoredTask) async throws -> ClaimedTask? {
@@ -16,45 +16,108 @@ extension Session {
     }
 
     private func awaited(_ task: StoredTask, in pending: PendingState) throws -> ClaimedTask? {
-        guard let journey = try journey(awaiting: task.id, in: pending), let work = journey.task else { return nil }
-        return ClaimedTask(
-            task: task, input: work.input, userID: pending.details.userID, flow: journey.flow,
-            version: journey.version, step: journey.step)
-    }
-
-    /// How the flow wants a task to be tried again.
-    ///
-    /// - Throws: ``TaskError/over``.
-    func retry(of task: TaskID) throws -> TaskRetry {
-        guard let journey = try journey(awaiting: task, in: try pendingState()) else { throw TaskError.over }
-        return environment.journeys.engine.taskState(of: journey)?.retry ?? .never
-    }
-
-    private func journey(awaiting task: TaskID, in pending: PendingState) throws -> Journey? {
-        let journey = try JourneyWork(on: pending, environment).kept[task.journey]?.journey
-        return journey?.task?.number == task.number ? journey : nil
-    }
-
-    /// Ends a task: a step of its journey.
-    ///
-    /// - Parameter isFailure: whether its last attempt has failed. Then a flow that refuses the step has its journey
-    ///   expire.
-    nonisolated(nonsending) func endTask(
-        _ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false, once: Once<Void>? = nil
-    ) async throws {
-        try await drive(id.journey, begins: false, once: once) { work in
-            guard let entry = work.kept[id.journey] else { throw TaskError.over }
-            _ = try work.endTask(id.number, of: entry, outcome: outcome, output: output, isFailure: isFailure)
+        let (kept, userID) = (try JourneyWork(on: pending, environment).kept, pending.details.userID)
+        if let journey = kept[task.id.journey]?.journey, let work = journey.task, work.number == task.id.number {
+            guard work.result == nil else { return nil }
+            return ClaimedTask(
+                task: task, input: work.input, userID: userID, flow: journey.flow, version: journey.version,
+                step: journey.step)
+        }
+        return kept.place(of: task.id).map { kept.tasks[$0] }.flatMap { work in
+            guard work.notes?.result == nil else { return nil }
+            return ClaimedTask(
+                task: task, input: work.input, userID: userID, flow: work.flow, version: work.version,
+                step: work.step)
         }
     }
 
-    /// Does what time has done to the journey of a task.
+    /// What the session knows of a task.
     ///
-    /// - Returns: when time does something next, if the journey still waits for the task; nil: never.
-    nonisolated(nonsending) func settleTask(_ id: TaskID) async throws -> (isAwaited: Bool, next: Int64?) {
+    /// - Throws: ``TaskError/over``.
+    func standing(of task: TaskID) throws -> TaskStanding {
+        let work = try JourneyWork(on: try pendingState(), environment)
+        guard let standing = work.standing(of: task) else { throw TaskError.over }
+        return standing
+    }
+
+    /// Ends a task: a step of its journey, or if its flow cannot take that, a result that is kept.
+    ///
+    /// - Parameter signIn: of the user whom the report signs in.
+    /// - Throws: also for a result that the task cannot have: it is kept until the lease ends.
+    nonisolated(nonsending) func endTask(
+        _ id: TaskID, by report: TaskReport, signingIn signIn: SignIn? = nil, once: Once<TaskEnd>? = nil
+    ) async throws -> TaskEnd {
+        try await ofTask(id, once: once) { [self] work in
+            guard let signIn else { return try work.end(id, by: report) }
+            let end = try work.end(id, by: report) { work in
+                try attach(signIn, endingTask: id, canHandOver: report.canHandOver, in: &work)
+            }
+            guard case .success(.taken) = end else { return end }
+            return .success(.signedIn(signedIn(signIn, after: work.pending)))
+        }
+    }
+
+    /// Tries a kept result again; nil when none is kept.
+    nonisolated(nonsending) func retryTask(_ id: TaskID, once: Once<TaskEnd?>? = nil) async throws -> TaskEnd? {
+        try await ofTask(id, once: once) { work in try work.retry(id)?.map { Optional($0) } ?? .success(nil) }
+    }
+
+    /// The lease has ended, and no better result has come.
+    ///
+    /// - Returns: nil when no result is kept, or when it was held before.
+    nonisolated(nonsending) func holdTask(_ id: TaskID, once: Once<TaskEnd>? = nil) async throws -> TaskEnd? {
+        let optional = once.map { once in Once<TaskEnd?>(id: once.id) { $0.flatMap(once.replay) } }
+        return try await ofTask(id, once: optional) { work in
+            .success(try work.hold(id).map { .held(problem: $0) })
+        }
+    }
+
+    /// Notes why an attempt has failed, for operators.
+    nonisolated(nonsending) func noteFailure(_ reason: String, of id: TaskID) async throws {
+        try await drive(id.journey, begins: false) { work in try work.noteFailure(reason, of: id) }
+    }
+
+    /// A task for which no journey waits is not done any more.
+    nonisolated(nonsending) func giveUpTask(_ id: TaskID, reason: String) async throws {
         try await drive(id.journey, begins: false) { work in
-            let journey = work.kept[id.journey]?.journey
-            return (journey?.task?.number == id.number, journey?.dueAt)
+            guard let task = try work.forget(id) else { throw TaskError.over }
+            work.pending.notes.append(.undone(id, name: task.name, reason: reason))
+        }
+    }
+
+    /// One unit of work on a task. What fails is committed, too.
+    private nonisolated(nonsending) func ofTask<Done: Sendable>(
+        _ id: TaskID, once: Once<Done>?,
+        _ body: @escaping @Sendable (inout JourneyWork) throws -> Result<Done, any Error>
+    ) async throws -> Done {
+        try await transact(once: once?.ofSuccess()) { [self] pending in
+            try work(on: id.journey, begins: false, &pending, body).flatMap(\.self)
+        }.get()
+    }
+}
+
+/// What a session knows of a task that is not over.
+struct TaskStanding: Sendable {
+    let input: JSONDocument
+    let retry: TaskRetry
+    let notes: TaskNotes?
+    /// Whether a journey waits for it.
+    let isAwaited: Bool
+
+    var isHeld: Bool { notes?.result?.isHeld ?? false }
+}
+
+extension JourneyWork {
+    func standing(of id: TaskID) -> TaskStanding? {
+        if let journey = kept[id.journey]?.journey, let task = journey.task, task.number == id.number {
+            return TaskStanding(
+                input: task.input, retry: engine.taskState(of: journey)?.retry ?? .never, notes: task.notes,
+                isAwaited: true)
+        }
+        return kept.place(of: id).map { kept.tasks[$0] }.map { task in
+            TaskStanding(
+                input: task.input, retry: engine.policy(of: task.name, flow: task.flow, version: task.version).retry,
+                notes: task.notes, isAwaited: false)
         }
     }
 }
@@ -65,16 +128,24 @@ extension SessionEnvironment {
         guard let task = journey.task else { return nil }
         return StoredTask(
             id: TaskID(session: session, journey: journey.id, number: task.number), name: task.name,
-            attempts: journeys.engine.taskState(of: journey)?.retry.attempts ?? 1, createdAt: now,
-            endsAt: journey.dueAt ?? .max, due: now)
+            attempts: journeys.engine.taskState(of: journey)?.retry.attempts ?? 1, createdAt: now, due: now,
+            isClaimed: task.result?.isHeld == false, isKept: task.result != nil)
     }
 
-    /// The tasks that the journeys of a record wait for. Attempts are counted from the first again.
+    /// The same for a task for which no journey waits.
+    func task(of task: KeptTask, in session: SessionID, now: Int64) -> StoredTask {
+        let policy = journeys.engine.policy(of: task.name, flow: task.flow, version: task.version)
+        return StoredTask(
+            id: TaskID(session: session, journey: task.journey, number: task.number), name: task.name,
+            attempts: policy.retry.attempts, createdAt: now, due: now,
+            isKept: task.notes?.result != nil)
+    }
+
+    /// The tasks of a record. Attempts are counted from the first again.
     func tasks(of record: SessionRecord) -> [StoredTask] {
-        guard let coordinator = try? coordinator, let document = record.document(of: coordinator.index),
-            let kept = try? KeptJourneys(reading: document.bytes)
-        else { return [] }
         let now = clock.now()
+        guard let kept = journeys(of: record) else { return [] }
         return kept.journeys.compactMap { task(of: $0, in: record.id, now: now) }
+            + kept.tasks.map { task(of: $0, in: record.id, now: now) }
     }
 }

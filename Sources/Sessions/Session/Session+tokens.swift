@@ -63,9 +63,14 @@ extension Session {
         if use(now: now, isSaved: work.result?.record != nil) { environment.noteUse(of: self, at: now) }
     }
 
-    /// Whether the session can no longer be used.
+    /// Whether it is gone: its tokens open nothing any more, and no work keeps it.
     func isOver(now: Int64) -> Bool {
-        state.withLock { $0.isEnded || now >= $0.deadline(environment.settings) }
+        state.withLock { $0.isEnded || now >= $0.end(environment.settings) }
+    }
+
+    /// Whether it can be used with a token.
+    func isUsable(now: Int64) -> Bool {
+        state.withLock { $0.stage == .open && now < $0.deadline(environment.settings) }
     }
 }
 

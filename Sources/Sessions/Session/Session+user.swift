@@ -40,25 +40,59 @@ extension Session {
         if former == nil, userID == nil { return }
         if let former, let userID, former.isExactly(userID) { return }
         if former != nil { try removeUser(from: &pending, except: service) }
+        try dropLinks(on: &pending)
         pending.details.userID = userID
     }
 
+    /// Attaches a user. If another one was attached, what is that user's goes. All tokens end but the new one.
+    ///
+    /// - Parameters:
+    ///   - exchange: what is left of the token before; nil when the caller hands over the new one.
+    ///   - journey: stays in any case: the step that signs in is the new user's.
+    func attach(
+        _ signIn: SignIn, leaving exchange: TokenExchange? = nil, keeping journey: String? = nil,
+        on pending: inout PendingState
+    ) throws(SessionError) {
+        let user = try environment.catalog.service(named: UserService.name)
+        if let former = pending.details.userID, !former.isExactly(signIn.userID) {
+            try leaveUser(on: &pending, keeping: journey)
+        }
+        try dropLinks(on: &pending)
+        var details = pending.details
+        (details.userID, details.retiredTokens, details.exchange) = (signIn.userID, [], exchange)
+        pending.details = details
+        pending.token = signIn.token.digest
+        pending.write(user, signIn.document)
+    }
+
+    /// What was given out before a sign-in leads nobody to what the user does after it.
+    private func dropLinks(on pending: inout PendingState) throws(SessionError) {
+        guard var work = try? JourneyWork(on: pending, environment), !work.kept.transfers.links.isEmpty else { return }
+        work.kept.transfers.links = []
+        try work.keep(atMost: nil)
+        pending = work.pending
+    }
+
     /// Runs the hooks of signing out, then removes what is the attached user's.
-    func leaveUser(on pending: inout PendingState) throws(SessionError) {
+    ///
+    /// - Parameter journey: stays in any case.
+    func leaveUser(on pending: inout PendingState, keeping journey: String? = nil) throws(SessionError) {
         environment.runSignedOut(on: &pending)
-        try removeUser(from: &pending)
+        try removeUser(from: &pending, keeping: journey)
     }
 
     /// Removes what is the attached user's: their journeys are abandoned and forgotten, then the services go that are
     /// bound to a user. What only a guest has moved, and what is bound to the session, stays.
     ///
-    /// - Parameter service: stays, too.
+    /// - Parameters:
+    ///   - service: stays, too.
+    ///   - journey: stays, too.
     private func removeUser(
-        from pending: inout PendingState, except service: RegisteredService? = nil
+        from pending: inout PendingState, except service: RegisteredService? = nil, keeping journey: String? = nil
     ) throws(SessionError) {
         // Journeys that cannot be read stay as they are.
-        if var work = try? JourneyWork(on: pending, environment), !work.kept.entries.isEmpty {
-            try work.abandonJourneysOfUser()
+        if var work = try? JourneyWork(on: pending, environment), !work.kept.isEmpty {
+            try work.abandonJourneysOfUser(except: journey)
             if work.pending.isRecordChanged { pending = work.pending }
         }
         pending.removeAll { $0.isUserBound && $0.index != service?.index }
@@ -67,20 +101,20 @@ extension Session {
 
 extension JourneyWork {
     /// Gives up the journeys that a signed-in user has moved or written to last, the newest first. The others lose the
-    /// services that are bound to a user.
-    mutating func abandonJourneysOfUser() throws(SessionError) {
-        var hasChanged = false
-        for entry in kept.entries.reversed() {
-            if entry.journey.isOfUser, !engine.isBoundToSession(entry.journey) {
+    /// services that are bound to a user. Tasks that the user's journeys have recorded are not done any more.
+    mutating func abandonJourneysOfUser(except kept: String? = nil) throws(SessionError) {
+        var hasChanged = forgetTasksOfUser()
+        for entry in self.kept.entries.reversed() {
+            if entry.journey.isOfUser, entry.journey.id != kept, !engine.isBoundToSession(entry.journey) {
                 try abandon(entry)
                 continue
             }
             var journey = entry.journey
             journey.removeOwned { environment.catalog[$0.name]?.isUserBound ?? true }
             guard journey.owned.count < entry.journey.owned.count else { continue }
-            _ = kept.keep(KeptJourney(journey))
+            _ = self.kept.keep(KeptJourney(journey))
             hasChanged = true
         }
-        if hasChanged { try keep() }
+        if hasChanged { try keep(atMost: nil) }
     }
 }

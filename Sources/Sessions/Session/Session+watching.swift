@@ -105,7 +105,10 @@ extension Session {
 
     /// Tells watchers that the session has ended.
     func tellWatchers(of end: SessionEnd) {
-        let (record, unwritten, isWatched) = state.withLock { ($0.record, $0.unwritten, $0.isWatched) }
+        let (record, unwritten, isWatched) = state.withLock { state in
+            defer { state.isWatched = false }
+            return (state.record, state.unwritten, state.isWatched)
+        }
         guard isWatched else { return }
         let newestFirst = (record.services + unwritten).sorted { $0.birth > $1.birth }
         let names = newestFirst.map { environment.catalog.services[Int($0.service)].name }

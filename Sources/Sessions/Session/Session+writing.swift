@@ -100,6 +100,7 @@ extension Session {
         if let token, token != pending.token { throw Unconfirmed() }
         if let once { try pending.checkIsNew(once.id, in: self) }
         let value = try body(&pending)
+        if !environment.clockedServices.isEmpty { environment.redateJourneys(on: &pending) }
         if let replay = once?.replay(value) { pending.replay = replay }
         if pending.isRecordChanged { try pending.checkSize(limit: environment.settings.maxSessionSize) }
         return value
@@ -196,6 +197,7 @@ extension Session {
         if isFirstMemory { noteMemory(pending.base.id) }
         if let commit, !commit.newFlows.isEmpty { environment.knowFlows(commit.newFlows) }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
+        for note in pending.notes { environment.tell(note) }
         if let commit, isWatched { tellWatchers(pending.sessionChanges(environment), commit.record) }
         environment.makeRoom(near: pending.base.id)
     }

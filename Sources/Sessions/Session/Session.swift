@@ -46,12 +46,19 @@ package final class Session: Sendable {
             get { flags.contains(.used) }
             set { if newValue { flags.insert(.used) } else { flags.remove(.used) } }
         }
+
+        /// Whether it has expired and stays for its work (``Session/Expiry/kept``).
+        var isKept: Bool {
+            get { flags.contains(.kept) }
+            set { if newValue { flags.insert(.kept) } else { flags.remove(.kept) } }
+        }
     }
 
     private struct Flags: OptionSet {
         let rawValue: UInt8
         static let watched = Flags(rawValue: 1)
         static let used = Flags(rawValue: 2)
+        static let kept = Flags(rawValue: 4)
     }
 
     enum Stage: UInt8 {
@@ -89,9 +96,4 @@ package final class Session: Sendable {
 
 extension Session.State {
     var isEnded: Bool { stage == .ended }
-
-    /// When the session expires, unless it is used before.
-    func deadline(_ settings: SessionSettings) -> Int64 {
-        min(lastUsedAt + settings.idleTimeout + settings.useLag, record.expiresAt)
-    }
 }

@@ -172,6 +172,14 @@ package enum JourneyError: Error, Sendable, Equatable {
     case tooMany(limit: Int)
     /// `main` is to be begun, and neither the caller nor the configuration names a flow for it.
     case noMainFlow
+    /// The journey has moved to another session.
+    case moved(String)
+    /// The flow does not say that its journeys may move.
+    case notPortable(String)
+    /// As many links as a session may have.
+    case tooManyLinks(limit: Int)
+    /// The link is none, was used, has expired, or its journey has ended.
+    case linkUnusable
 }
 
 extension JourneyError: CustomStringConvertible {
@@ -185,6 +193,10 @@ extension JourneyError: CustomStringConvertible {
             "The flow takes an event only with If-Match, or with the step that the sender saw."
         case .tooMany(let limit): "The session has \(limit) journeys, and all of them are running."
         case .noMainFlow: "A flow is needed: none is configured for the journey 'main'."
+        case .moved(let id): "The journey '\(id)' has moved to another session."
+        case .notPortable(let flow): "Journeys of the flow '\(flow)' stay in their session."
+        case .tooManyLinks(let limit): "The session has \(limit) links that can still be used."
+        case .linkUnusable: "The link cannot be used: it was used, has expired, or is no link."
         }
     }
 }

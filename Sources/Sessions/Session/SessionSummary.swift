@@ -9,6 +9,8 @@ package struct SessionSummary: Sendable, Equatable {
     /// When it expires if it is not used; never later than ``expiresAt``.
     package let idleExpiresAt: Timestamp
     package let expiresAt: Timestamp
+    /// Until when it stays, expired or not, for work that a journey waits for; `nil` when none does.
+    package let keptUntil: Timestamp?
     package let userID: String?
     package let labels: SessionLabels
     package let mode: SessionMode
@@ -27,17 +29,13 @@ package struct SessionSummary: Sendable, Equatable {
         lastUsedAt = shown(stored.lastUsedAt)
         idleExpiresAt = shown(stored.deadline(environment.settings))
         expiresAt = shown(record.expiresAt)
+        // Most have had none, and then the clock is not asked.
+        let hasWork = record.times.keptUntil > .min && record.times.keptUntil > environment.clock.now()
+        keptUntil = hasWork ? shown(record.times.keptUntil) : nil
         userID = details.userID
         labels = details.labels
         mode = details.mode
         revision = record.highestRevision
-    }
-}
-
-extension StoredSession {
-    /// When it expires, unless it is used before.
-    func deadline(_ settings: SessionSettings) -> Int64 {
-        min(lastUsedAt + settings.idleTimeout + settings.useLag, record.expiresAt)
     }
 }
 

@@ -136,7 +136,7 @@ extension Sessions {
             let page = try await stored(after: next, limit: Self.pageSize)
             if page.skipped > 0 { isComplete = false }
             let now = environment.clock.now()
-            for session in page.sessions.map(current) where session.deadline(environment.settings) > now {
+            for session in page.sessions.map(current) where session.end(environment.settings) > now {
                 guard let document = session.record.document(of: coordinator.index),
                     let kept = try? KeptJourneys(reading: document.bytes)
                 else { continue }

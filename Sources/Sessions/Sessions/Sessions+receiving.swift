@@ -20,7 +20,7 @@ extension Sessions {
     nonisolated(nonsending) func receive(
         _ session: ArchivedSession, _ conflict: SessionImport.Conflict, isTrial: Bool
     ) async throws(SessionError) -> Arrival {
-        guard session.stored.deadline(settings) > environment.clock.now() else { return .expired }
+        guard session.stored.end(settings) > environment.clock.now() else { return .expired }
         if isTrial {
             guard let here = try await stored(session.id), !isOver(here) else { return .new }
             return conflict == .skip ? .kept : .replaced
@@ -40,7 +40,7 @@ extension Sessions {
     }
 
     private func isOver(_ session: StoredSession) -> Bool {
-        session.deadline(settings) <= environment.clock.now()
+        session.end(settings) <= environment.clock.now()
     }
 
     /// Ends the session of that id if it has expired and is not deleted yet.

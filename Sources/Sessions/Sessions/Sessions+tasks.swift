@@ -27,7 +27,14 @@ extension Sessions {
             var failure: (any Error)?
             for task in claims.tasks {
                 do {
-                    if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
+                    if let session = try await session(task.id.session) {
+                        if let awaited = try await session.awaited(task) {
+                            claimed.append(awaited)
+                        } else if let standing = try? session.standing(of: task.id), standing.notes?.result != nil {
+                            // The process that kept the result ended before it told the store.
+                            _ = try? await update(task.id, standing.isHeld ? .hold : .keep(now: now))
+                        }
+                    }
                 } catch let error as SessionError where error.isTemporary {
                     failure = error
                     await giveBack(task, at: now.later(by: Self.soon))
@@ -51,40 +58,6 @@ extension Sessions {
         environment.tasks.expect(task.name, at: time)
     }
 
-    /// Takes the result of a task: a step of its journey like any other.
-    ///
-    /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it,
-    ///   ``SessionError``.
-    package func endTask(
-        _ id: TaskID, outcome: String, output: JSONDocument = .null, once: Once<Void>? = nil
-    ) async throws {
-        try await ofTask(id) { try await $0.endTask(id, outcome: outcome, output: output, once: once) }
-    }
-
-    /// The attempt has failed: the task is tried again, or it ends.
-    ///
-    /// - Parameters:
-    ///   - attempt: the attempt of the caller; nil for any.
-    ///   - retryAfter: milliseconds, in place of what the flow says.
-    /// - Throws: ``TaskError/notClaimed`` if a later attempt has begun.
-    package func failTask(_ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64? = nil) async throws {
-        let retry = try await ofTask(id) { try $0.retry(of: id) }
-        let failure = TaskUpdate.fail(
-            attempt: attempt, now: environment.clock.now(), retry: retry, after: retryAfter)
-        guard let task = try await update(id, failure) else { throw TaskError.over }
-        guard task.isOn(attempt) else { throw TaskError.notClaimed }
-        guard task.isExhausted else { return environment.tasks.expect(task.name, at: task.due) }
-        try await giveUpTask(task, reason: reason)
-    }
-
-    /// Ends a task at once, whatever attempts are left.
-    package func giveUpTask(_ task: StoredTask, reason: String) async throws {
-        let output: JSONDocument = ["reason": JSONDocument(reason), "attempts": JSONDocument(task.attempt)]
-        try await ofTask(task.id) {
-            try await $0.endTask(task.id, outcome: TaskState.failed, output: output, isFailure: true)
-        }
-    }
-
     /// Extends the lease of a task.
     ///
     /// - Parameters:
@@ -92,7 +65,7 @@ extension Sessions {
     ///   - lease: milliseconds from now on; nil for as long as the task is not over.
     /// - Throws: ``TaskError/notClaimed``, also if a later attempt has begun.
     package func extendTask(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
-        _ = try await ofTask(id) { try $0.retry(of: id) }
+        _ = try await ofTask(id) { try $0.standing(of: id) }
         let end = lease.map { environment.clock.now().later(by: $0) } ?? .max
         guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
         guard task.isClaimed, task.isOn(attempt) else { throw TaskError.notClaimed }
@@ -104,8 +77,38 @@ extension Sessions {
     package func tasks(
         named name: String? = nil, _ status: TaskStatus? = nil, after id: TaskID? = nil, limit: Int
     ) async throws -> [StoredTask] {
-        let query = TaskQuery(name: name, status: status, now: now, after: id, limit: limit)
-        return try await environment.ask { store throws(StoreError) in try await store.tasks(query) }
+        var query = TaskQuery(now: now, limit: limit)
+        (query.name, query.status, query.after) = (name, status, id)
+        return try await tasks(query)
+    }
+
+    /// The same for any query.
+    package func tasks(_ query: TaskQuery) async throws -> [StoredTask] {
+        try await environment.ask { store throws(StoreError) in try await store.tasks(query) }
+    }
+
+    /// The same for the sessions of a user.
+    package func tasks(_ query: TaskQuery, ofUser userID: String) async throws -> [StoredTask] {
+        var ids = try await environment.ask { store throws(StoreError) in try await store.sessions(ofUser: userID) }
+            .map(\.record.id).sorted()
+        if let session = query.session { ids.removeAll { $0 != session } }
+        if let after = query.after { ids.removeAll { $0 < after.session } }
+        var tasks: [StoredTask] = []
+        for id in ids where tasks.count < query.limit {
+            var part = query
+            part.session = id
+            tasks += try await self.tasks(part)
+        }
+        return Array(tasks.prefix(query.limit))
+    }
+
+    /// What is known of a task besides: its notes, and the user of its session; nil when it is over.
+    package func details(of task: StoredTask) async throws -> TaskDetails? {
+        guard let session = try await session(task.id.session) else { return nil }
+        guard let standing = try? session.standing(of: task.id) else { return nil }
+        return TaskDetails(
+            input: standing.input, notes: standing.notes, isAwaited: standing.isAwaited,
+            userID: try session.summary().userID)
     }
 
     /// In steady time.
@@ -119,11 +122,12 @@ extension Sessions {
 
     // MARK: - Time
 
-    /// Looks at tasks whose time is over, or whose last lease has ended.
+    /// Looks at tasks whose last lease has ended without a result.
     ///
     /// - Returns: how many are not overdue any more.
     @discardableResult
     package func sweepTasks(limit: Int = 1_000) async -> Int {
+        await finishMoves()
         let now = environment.clock.now()
         guard let overdue = try? await environment.store.overdueTasks(now: now, limit: limit) else { return 0 }
         var count = 0
@@ -132,23 +136,19 @@ extension Sessions {
     }
 
     private func settle(_ task: StoredTask, now: Int64) async -> Bool {
-        // What cannot be done now must not keep others from being looked at.
-        let later = now + Self.secondLook
-        var update = TaskUpdate.move(due: max(task.due, later), endsAt: max(task.endsAt, later))
+        var update = TaskUpdate.remove
         do {
-            if let session = try await session(task.id.session) {
-                let (isAwaited, next) = try await session.settleTask(task.id)
-                if isAwaited, task.isExhausted, task.due <= now {
-                    try await giveUpTask(task, reason: Self.leaseEnded)
-                    return true
-                }
-                // A journey that is stuck stays overdue.
-                let end = next.map { $0 > now ? $0 : later } ?? .max
-                update = isAwaited ? .move(due: task.due, endsAt: end) : .remove
+            if task.isKept {
+                if try await hold(task.id) == nil { _ = try await self.update(task.id, .hold) }
+            } else {
+                try await giveUpTask(task, reason: Self.leaseEnded)
             }
+            return true
         } catch TaskError.over {
-            update = .remove
-        } catch {}
+        } catch {
+            // What cannot be done now must not keep others from being looked at.
+            update = .putOff(to: now + Self.secondLook)
+        }
         do {
             _ = try await self.update(task.id, update)
             return true
@@ -157,20 +157,19 @@ extension Sessions {
         }
     }
 
-    /// An expired session stays in a store for a while, and a journey whose flow is not loaded stays as it is. Reading
-    /// may fail for a while.
-    private static let secondLook: Int64 = 60_000
-    private static let soon: Int64 = 1_000
+    /// A journey whose flow is not loaded stays as it is, and reading may fail for a while.
+    static let secondLook: Int64 = 60_000
+    static let soon: Int64 = 1_000
     private static let leaseEnded = "The lease of the last attempt ended without a result."
 
     // MARK: - Helpers
 
-    private func update(_ id: TaskID, _ update: TaskUpdate) async throws -> StoredTask? {
+    func update(_ id: TaskID, _ update: TaskUpdate) async throws -> StoredTask? {
         try await environment.ask { store throws(StoreError) in try await store.updateTask(id, update) }
     }
 
     /// Does something with the session of a task. Whatever is gone by now means that the task is over.
-    private func ofTask<Done: Sendable>(
+    func ofTask<Done: Sendable>(
         _ id: TaskID, _ body: (Session) async throws -> Done
     ) async throws -> Done {
         guard let session = try await session(id.session) else { throw TaskError.over }
@@ -186,8 +185,8 @@ extension Sessions {
         }
     }
 
-    /// Derives the tasks that a damaged store has lost from the journeys that wait for them. Attempts are counted from
-    /// the first again.
+    /// Derives the tasks and times that a store has lost by damage, or an older program has not written, from the
+    /// journeys. Attempts are counted from the first again.
     package func restoreTasks() async {
         guard let store = environment.store as? any FileStore, store.hasLostTasks else { return }
         do {
@@ -198,8 +197,9 @@ extension Sessions {
                 let lost = page.sessions.compactMap { session -> RestoredTasks? in
                     let record = session.record
                     let tasks = environment.tasks(of: record)
-                    if tasks.isEmpty { return nil }
-                    return RestoredTasks(session: record.id, revision: record.revision, tasks: tasks)
+                    let times = environment.times(of: record)
+                    if tasks.isEmpty, times == .none { return nil }
+                    return RestoredTasks(session: record.id, revision: record.revision, tasks: tasks, times: times)
                 }
                 let areRestored = try await store.restoreTasks(lost, areAll: next == nil && isComplete)
                 isComplete = isComplete && areRestored

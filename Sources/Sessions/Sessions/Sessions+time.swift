@@ -31,6 +31,8 @@ extension Sessions {
     private static let sweepBatch = 1_000
     /// How many stored sessions the store looks at in one transaction. Clients' writes may have to wait for it.
     package static let storeBatch = 256
+    /// How often memory looks at an expired session that stays for its work.
+    private static let keptInterval: Int64 = 60_000
     /// How long to wait after the store has refused to end a session.
     private static let retryInterval: Int64 = 1_000
 
@@ -41,7 +43,16 @@ extension Sessions {
     @discardableResult
     package func sweep(limit: Int = 1_000) async -> Int {
         let now = environment.clock.now()
+        let (count, kept) = await sweepOverdue(now: now, limit: limit)
+        // Now that nothing here refers to them. Those that are in use follow.
+        for id in kept where !registry.letLeave(id) { registry.reconsider(id, at: now + Self.retryInterval) }
+        return count
+    }
+
+    /// - Returns: how many it looked at, and those that stay in the store for their work.
+    private func sweepOverdue(now: Int64, limit: Int) async -> (count: Int, kept: [SessionID]) {
         let overdue = registry.takeOverdue(now: now, limit: limit, settings: environment.settings)
+        var kept: [SessionID] = []
         for session in overdue {
             do {
                 // It may be in use elsewhere.
@@ -50,6 +61,9 @@ extension Sessions {
                 // It was used at the last moment.
                 case .open: registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
                 case .held: _ = try await end(session, .tokenReused)
+                case .kept where environment.store.outlivesProcess: kept.append(session.id)
+                // Its work may be done before.
+                case .kept(let end): registry.reconsider(session.id, at: min(end, now + Self.keptInterval))
                 case .expired where environment.store.outlivesProcess: leave(session)
                 case .expired, .ended: try await finish(session, .expired)
                 }
@@ -57,7 +71,7 @@ extension Sessions {
                 registry.reconsider(session.id, at: now + Self.retryInterval)
             }
         }
-        return overdue.count
+        return (overdue.count, kept)
     }
 
     /// The session has expired, and the store keeps it for a while. It counts until the store has deleted it.
@@ -100,6 +114,9 @@ extension Sessions {
         guard let expired = try? await environment.endExpired(query) else { return nothing }
         registry.shedList.withLock { $0.add(expired.candidates) }
         registry.giveBack(expired.count)
+        keptSeen.wrappingAdd(expired.kept, ordering: .relaxed)
+        // Fewer than requested: the round is complete.
+        if expired.looked < limit { keptStored.store(keptSeen.exchange(0, ordering: .relaxed), ordering: .relaxed) }
         endedCount.wrappingAdd(expired.count, ordering: .relaxed)
         return expired
     }
@@ -121,7 +138,12 @@ extension Sessions {
             damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
             shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed),
             bytes: environment.store.documentBytes,
-            residentBytes: environment.residentBytes.load(ordering: .relaxed))
+            residentBytes: environment.residentBytes.load(ordering: .relaxed),
+            tasksHeld: environment.heldCount.load(ordering: .relaxed),
+            tasksUndone: environment.undoneCount.load(ordering: .relaxed),
+            kept: environment.store.outlivesProcess
+                ? keptStored.load(ordering: .relaxed) : environment.keptCount.load(ordering: .relaxed),
+            due: dueCount.load(ordering: .relaxed), dueLag: dueLag.load(ordering: .relaxed))
     }
 }
 
@@ -151,6 +173,17 @@ package struct SessionStatistics: Sendable, Equatable {
     package var bytes: DocumentBytes?
     /// The bytes that the sessions in memory take, about.
     package var residentBytes = 0
+    /// Since the process started: results of tasks that were kept for an operator.
+    package var tasksHeld = 0
+    /// Since the process started: tasks for which no journey waits, and that nobody has done.
+    package var tasksUndone = 0
+    /// Expired sessions that stay for work that a journey waits for. In a store that outlives the process, of the last
+    /// round through it.
+    package var kept = 0
+    /// Since the process started: sessions that this server looked at because time does something to a journey.
+    package var due = 0
+    /// By how many milliseconds the oldest of them was late when they were looked for last.
+    package var dueLag: Int64 = 0
 
     package struct Service: Sendable, Equatable {
         package let name: String

@@ -106,6 +106,8 @@ extension Sessions {
                 RetiredToken(
                     digest: pending.token, givenAt: givenAt, retiredAt: pending.now, grace: settings.rotationGrace))
             pending.details.forgetOneToken()
+            let exchange = pending.details.exchange
+            if let exchange, exchange.endsAt <= pending.now { pending.details.exchange = nil }
             pending.token = digest
             return token
         }
@@ -121,7 +123,9 @@ extension PendingState {
 extension Sessions {
     /// A session, from memory or from the store; `nil` when there is none or when it has expired and only the store
     /// still has it. Any number of callers ask the store once; other sessions do not wait for that.
-    func load(_ id: SessionID) async throws(SessionError) -> Session? {
+    ///
+    /// - Parameter isForMoment: whether it is only for a moment, and no other session has to leave memory for it.
+    func load(_ id: SessionID, isForMoment: Bool = false) async throws(SessionError) -> Session? {
         if id == SessionID.process { return nil }
         while true {
             switch await withUnsafeContinuation({ registry.claimLoad(id, $0) }) {
@@ -130,7 +134,7 @@ extension Sessions {
                 if let session = try await caughtUp(session) { return session }
                 // Another one of its id may have been imported.
                 continue
-            case .mine(let lastUse): return try await loadForAll(id, lastUse: lastUse)
+            case .mine(let lastUse): return try await loadForAll(id, lastUse: lastUse, isForMoment)
             // Another process may have changed it since that load began.
             case .loaded where environment.isShared: continue
             case .loaded(let session): return session
@@ -139,7 +143,9 @@ extension Sessions {
         }
     }
 
-    private func loadForAll(_ id: SessionID, lastUse: Int64?) async throws(SessionError) -> Session? {
+    private func loadForAll(
+        _ id: SessionID, lastUse: Int64?, _ isForMoment: Bool
+    ) async throws(SessionError) -> Session? {
         let stored: StoredSession?
         let generation = environment.generation
         do {
@@ -154,14 +160,15 @@ extension Sessions {
             return registry.finishLoad(id, .success(nil))
         }
         // If the store ends with the process, memory must know when its sessions expire.
-        if environment.store.outlivesProcess, current.deadline(environment.settings) <= now {
+        if environment.store.outlivesProcess, current.end(environment.settings) <= now {
             return registry.finishLoad(id, .success(nil))
         }
+        environment.noteMoves(of: current.record)
         let session = Session(current, environment: environment, generation: generation)
         let found = registry.finishLoad(id, .success(session), deadline: current.deadline(environment.settings))
         // Takes back its count of living services.
         if found !== session { session.markEnded() }
-        registry.makeRoom(near: id, environment)
+        if !isForMoment { registry.makeRoom(near: id, environment) }
         return found
     }
 

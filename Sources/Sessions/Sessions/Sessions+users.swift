@@ -12,32 +12,37 @@ extension Sessions {
     package func attachUser(
         _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
     ) async throws -> SessionToken {
-        let settings = environment.settings
-        guard (1...settings.maxUserID).contains(userID.utf8.count) else {
-            throw SessionError.invalid([
-                InvalidInput(pointer: "/user_id", detail: "A user id has 1 to \(settings.maxUserID) bytes.")
-            ])
+        try await signIn(userID, claims: claims, to: session) { signIn in
+            // No token would open it.
+            guard session.isUsable(now: environment.clock.now()) else { throw SessionError.ended }
+            return try await session.transact { pending in
+                try session.attach(signIn, on: &pending)
+                return signIn.token
+            }
         }
-        let user = try catalog.service(named: UserService.name)
-        let document = UserService.document(userID: userID, claims: claims)
-        let bytes = try user.bytes(of: document, limit: settings.maxDocumentSize)
+    }
+
+    /// Does a unit of work that attaches a user to a session.
+    ///
+    /// - Parameters:
+    ///   - pointer: where `user_id` and `claims` are in the request.
+    ///   - work: attaches the user, or throws.
+    func signIn<Done>(
+        _ userID: String, claims: JSONDocument, at pointer: String = "", to session: Session,
+        _ work: (SignIn) async throws -> Done
+    ) async throws -> Done {
+        let settings = environment.settings
+        let token = SessionToken(for: session.id, random: environment.random)
+        let signIn = try SignIn(userID, claims, at: pointer, catalog, settings, token)
         await userTurns.take(userID)
         defer { userTurns.pass(userID) }
         if !settings.endsOldestOfUser { try await checkRoom(forUser: userID, session.id) }
-        let token = SessionToken(for: session.id, random: environment.random)
-        let digest = token.digest
-        try await session.transact { pending in
-            if let former = pending.details.userID, !former.isExactly(userID) {
-                try session.leaveUser(on: &pending)
-            }
-            pending.details.userID = userID
-            pending.details.retiredTokens = []
-            pending.token = digest
-            pending.write(user, bytes)
-        }
+        let done = try await work(signIn)
         // The earlier tokens have ended, so the caller must get the new one. What is left ends at the next sign-in.
-        if settings.endsOldestOfUser { try? await endOldest(ofUser: userID, except: session.id, user) }
-        return token
+        if settings.endsOldestOfUser, let user = catalog[UserService.name] {
+            try? await endOldest(ofUser: userID, except: session.id, user)
+        }
+        return done
     }
 
     private func checkRoom(forUser userID: String, _ id: SessionID) async throws(SessionError) {

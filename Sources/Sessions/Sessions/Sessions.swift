@@ -22,6 +22,13 @@ package final class Sessions: Sendable {
     let shedCount = Atomic<Int>(0)
     /// Sessions that ended because a replaced token was used.
     let stolenCount = Atomic<Int>(0)
+    /// Expired sessions that stay in the store for their work: those of this round through it, and of the last one.
+    let keptSeen = Atomic<Int>(0)
+    let keptStored = Atomic<Int>(0)
+    /// Sessions whose due time has come and that were looked at.
+    let dueCount = Atomic<Int>(0)
+    /// By how many milliseconds the oldest of them was late when it was found last.
+    let dueLag = Atomic<Int64>(0)
     let userTurns = UserTurns()
     let ids = SessionIDSource()
     /// In steady time.
@@ -58,8 +65,8 @@ package final class Sessions: Sendable {
     package var journeySettings: JourneySettings { environment.journeys }
     package var catalog: ServiceCatalog { environment.catalog }
 
-    /// The session of that id, for a caller that may read any session; `nil` when there is none or it has expired. Does
-    /// not count as a use.
+    /// The session of that id, for a caller that may read any session; `nil` when there is none, or it has expired and
+    /// no work keeps it. Does not count as a use.
     package func session(_ id: SessionID) async throws(SessionError) -> Session? {
         guard let session = try await load(id), !session.isOver(now: environment.clock.now()) else { return nil }
         return session

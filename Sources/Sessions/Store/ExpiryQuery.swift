@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// Which expired sessions a store must end. Times are steady time, in milliseconds.
 package struct ExpiryQuery: Sendable {
     package let now: Int64
@@ -19,9 +21,9 @@ package struct ExpiryQuery: Sendable {
 
     /// Nil when the session must stay. One of another lifetime counts as used.
     package func candidate(
-        _ id: SessionID, revision: Int64, lastUsedAt: Int64, expiresAt: Int64, hasUser: Bool
+        _ id: SessionID, revision: Int64, lastUsedAt: Int64, expiresAt: Int64, keptUntil: Int64, hasUser: Bool
     ) -> Shedding.Candidate? {
-        guard let sheddingLifetime else { return nil }
+        guard let sheddingLifetime, keptUntil <= now else { return nil }
         return Shedding(now: now).candidate(
             id, lastUsedAt: lastUsedAt, isUsed: revision != 1 || lastUsedAt + sheddingLifetime != expiresAt,
             hasUser: hasUser)
@@ -29,7 +31,21 @@ package struct ExpiryQuery: Sendable {
 
     /// When the session may be ended.
     package func end(of session: StoredSession) -> Int64 {
-        min(session.lastUsedAt + idleTimeout, session.record.expiresAt) + retention
+        end(
+            lastUsedAt: session.lastUsedAt, expiresAt: session.record.expiresAt,
+            keptUntil: session.record.times.keptUntil)
+    }
+
+    /// The same, of what a store has at hand.
+    package func end(lastUsedAt: Int64, expiresAt: Int64, keptUntil: Int64) -> Int64 {
+        max(min(lastUsedAt + idleTimeout, expiresAt), keptUntil).later(by: retention)
+    }
+}
+
+extension ExpiryQuery {
+    /// Whether the session has expired and stays for its work.
+    package func isKept(lastUsedAt: Int64, expiresAt: Int64, keptUntil: Int64) -> Bool {
+        keptUntil > now && min(lastUsedAt + idleTimeout, expiresAt) <= now
     }
 }
 
@@ -41,10 +57,13 @@ package struct ExpiredSessions: Sendable {
     package let looked: Int
     /// Those among them that may end for new ones (``ExpiryQuery/sheddingLifetime``) and that memory does not have.
     package let candidates: [Shedding.Candidate]
+    /// How many of those that were looked at have expired and stay for their work.
+    package let kept: Int
 
-    package init(count: Int, looked: Int, candidates: [Shedding.Candidate] = []) {
+    package init(count: Int, looked: Int, candidates: [Shedding.Candidate] = [], kept: Int = 0) {
         self.count = count
         self.looked = looked
+        self.kept = kept
         self.candidates = candidates
     }
 }

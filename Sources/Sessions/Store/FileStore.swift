@@ -6,10 +6,11 @@ package protocol FileStore: SessionStore {
     /// Damage that was found since the process started.
     var damage: StoreDamage { get }
 
-    /// Whether tasks may be missing because of damage, which follow from the journeys that wait for them.
+    /// Whether tasks or due times may be missing, which follow from the journeys: because of damage, or because an
+    /// older program has made the file.
     var hasLostTasks: Bool { get }
 
-    /// Adds the tasks of sessions, unless they are there.
+    /// Adds the tasks of sessions, unless they are there, and sets their times.
     ///
     /// - Parameter areAll: whether these are the last that can be missing.
     /// - Returns: false when a session has changed since its tasks were derived: they have to be derived again.
@@ -20,11 +21,12 @@ package protocol FileStore: SessionStore {
     func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack
 }
 
-/// The tasks that the journeys of a session wait for at one revision of it.
+/// The tasks that the journeys of a session wait for at one revision of it, and its times.
 package struct RestoredTasks: Sendable {
     package let session: SessionID
     package let revision: UInt64
     package let tasks: [StoredTask]
+    package let times: SessionTimes
 }
 
 /// The result of returning unused space, in the store's pages.

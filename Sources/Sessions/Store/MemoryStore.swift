@@ -10,6 +10,8 @@ package final class MemoryStore: PromptStore {
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
     /// Taken inside a shard's lock where a session changes with its tasks.
     private let tasks = Mutex(TaskIndex())
+    /// Taken inside a shard's lock where a session's times change.
+    private let due = Mutex(DueIndex())
     /// Taken inside a shard's lock where a session changes with its replays.
     let shelf = Mutex(ReplayShelf())
     /// The highest revision of all sessions that have ended here.
@@ -62,6 +64,7 @@ package final class MemoryStore: PromptStore {
                 return false
             }
             index(id, from: nil, to: session.record.userID)
+            index(id, from: .none, to: session.record.times)
             if !tasks.isEmpty { self.tasks.withLock { $0.apply(tasks.map { .begun($0) }) } }
             return true
         }
@@ -87,6 +90,7 @@ package final class MemoryStore: PromptStore {
             sessions.values[place] = StoredSession(
                 record: commit.record, lastUsedAt: max(current.lastUsedAt, commit.usedAt))
             index(id, from: current.record.userID, to: commit.record.userID)
+            if commit.changesTimes { index(id, from: current.record.times, to: commit.record.times) }
             if !commit.tasks.isEmpty { tasks.withLock { $0.apply(commit.tasks) } }
             if let replays = commit.replays { shelf.withLock { $0.apply(replays, of: id) } }
             return nil
@@ -105,6 +109,7 @@ package final class MemoryStore: PromptStore {
             if let failure = count(arrival.session.record.writtenBytes - former.writtenBytes) { return failure }
             sessions[id] = arrival.session
             index(id, from: former.userID, to: arrival.session.record.userID)
+            index(id, from: former.times, to: arrival.session.record.times)
             shelf.withLock { $0.removeAll(of: id) }
             tasks.withLock { tasks in
                 tasks.removeAll(of: id)
@@ -134,6 +139,7 @@ package final class MemoryStore: PromptStore {
             _ = count(-ended.record.writtenBytes)
             endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)
+            index(id, from: ended.record.times, to: .none)
             tasks.withLock { if !$0.isEmpty { $0.removeAll(of: id) } }
             if ended.record.replayBytes > 0 { shelf.withLock { $0.removeAll(of: id) } }
             return true
@@ -158,9 +164,22 @@ package final class MemoryStore: PromptStore {
             guard query.end(of: session) > query.now, !query.isInUse(record.id) else { return nil }
             return query.candidate(
                 record.id, revision: Int64(clamping: record.revision), lastUsedAt: session.lastUsedAt,
-                expiresAt: record.expiresAt, hasUser: record.userID != nil)
+                expiresAt: record.expiresAt, keptUntil: record.times.keptUntil, hasUser: record.userID != nil)
         }
-        return ExpiredSessions(count: count, looked: overdue.count, candidates: candidates)
+        let kept = stored.count { session in
+            query.isKept(
+                lastUsedAt: session.lastUsedAt, expiresAt: session.record.expiresAt,
+                keptUntil: session.record.times.keptUntil)
+        }
+        return ExpiredSessions(count: count, looked: overdue.count, candidates: candidates, kept: kept)
+    }
+
+    package func dueSessions(now: Int64, limit: Int) async throws(StoreError) -> [DueSession] {
+        due.withLock { $0.due(now: now, limit: limit) }
+    }
+
+    package func putOff(_ due: DueSession, to time: Int64) async throws(StoreError) {
+        _ = self.due.withLock { $0.putOff(due, to: time) }
     }
 
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
@@ -219,6 +238,13 @@ package final class MemoryStore: PromptStore {
 
     private static func isOrdered(_ left: SessionID, _ right: SessionID) -> Bool {
         (left.low, left.high) < (right.low, right.high)
+    }
+
+    /// Called under the lock of the session's shard, as is the next.
+    private func index(_ id: SessionID, from former: SessionTimes, to times: SessionTimes) {
+        // Most sessions have none, now or before.
+        guard former.dueAt != .max || times.dueAt != .max else { return }
+        due.withLock { $0.set(id, to: times.dueAt) }
     }
 
     /// Called under the lock of the session's shard, so that the index follows the records in their order.

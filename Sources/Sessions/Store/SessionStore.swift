@@ -123,7 +123,14 @@ package protocol SessionStore: AnyObject, Sendable {
     /// - Returns: the task as it is then; nil when there is none.
     func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask?
 
-    /// Tasks with a ``StoredTask/overAt`` that has come, the earliest first.
+    /// Sessions whose ``SessionTimes/dueAt`` has come, the earliest first. Of stores that processes share, one of them
+    /// is told of a session for some seconds.
+    func dueSessions(now: Int64, limit: Int) async throws(StoreError) -> [DueSession]
+
+    /// Has a session handed out again at another time, `.max` for never, unless its due time has changed.
+    func putOff(_ due: DueSession, to time: Int64) async throws(StoreError)
+
+    /// Tasks whose last attempt is over (``StoredTask/overAt``), the earliest first.
     func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask]
 
     /// A part of the tasks, in the order of ids.

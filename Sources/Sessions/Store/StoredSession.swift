@@ -37,6 +37,8 @@ package struct SessionCommit: Sendable {
     package let changedServices: [UInt16]
     /// Whether the rest of the record is unchanged, except the revision. Then a store need not look at it.
     package var changesServicesOnly = false
+    /// Whether ``SessionRecord/times`` are others than before. If not, a store need not have those of the record.
+    package var changesTimes = false
     /// Versions of flows that journeys of the session run and that the store may not know.
     package var newFlows: [UsedFlow] = []
     /// Tasks of the session that begin or end with this commit.
@@ -48,6 +50,17 @@ package struct SessionCommit: Sendable {
     /// When the session was last used. The store records it as ``SessionStore/touch(_:)`` does, so that a written
     /// session needs no other write for its uses.
     package var usedAt = Int64.min
+}
+
+/// A session whose due time has come.
+package struct DueSession: Sendable, Equatable {
+    package let id: SessionID
+    package let dueAt: Int64
+
+    package init(id: SessionID, dueAt: Int64) {
+        self.id = id
+        self.dueAt = dueAt
+    }
 }
 
 /// A session and when it was used.

@@ -60,7 +60,8 @@ struct TaskIndex {
     func overdue(now: Int64, limit: Int) -> [StoredTask] { over.upTo(now).prefix(limit).compactMap { tasks[$0] } }
 
     func list(_ query: TaskQuery) -> [StoredTask] {
-        let found = tasks.values.filter { task in
+        let candidates = query.session.map { (ofSession[$0] ?? []).compactMap { tasks[$0] } } ?? Array(tasks.values)
+        let found = candidates.filter { task in
             query.fits(task) && (query.after.map { task.id > $0 } ?? true)
         }
         return Array(found.sorted { $0.id < $1.id }.prefix(query.limit))

@@ -8,42 +8,44 @@ package struct StoredTask: Sendable, Equatable {
     package let id: TaskID
     package let name: String
     /// The most attempts.
-    package let attempts: Int
+    package private(set) var attempts: Int
     package let createdAt: Int64
-    /// When time does something to its journey: then the task may be over. It is not handed out from then on.
-    package private(set) var endsAt: Int64
     /// The number of attempts that have begun.
     package private(set) var attempt: Int
     /// From when it may be handed out, if an attempt is left: for one that was handed out, the end of the lease.
     package private(set) var due: Int64
     /// Whether the last attempt may still be under way, until ``due``.
     package private(set) var isClaimed: Bool
+    /// Whether its journey keeps a result of it that could not be taken. Then it is not handed out any more: the work
+    /// was done.
+    package private(set) var isKept: Bool
 
     package init(
-        id: TaskID, name: String, attempts: Int, createdAt: Int64, endsAt: Int64, attempt: Int = 0, due: Int64,
-        isClaimed: Bool = false
+        id: TaskID, name: String, attempts: Int, createdAt: Int64, attempt: Int = 0, due: Int64,
+        isClaimed: Bool = false, isKept: Bool = false
     ) {
         self.id = id
         self.name = name
         self.attempts = attempts
         self.createdAt = createdAt
-        self.endsAt = endsAt
         self.attempt = attempt
         self.due = due
         self.isClaimed = isClaimed
+        self.isKept = isKept
     }
 
     /// Whether no attempt is left.
     package var isExhausted: Bool { attempt >= attempts }
 
     /// From when it is to be handed out: what a store looks for by ``name``.
-    package var readyAt: Int64 { isExhausted ? .max : due }
+    package var readyAt: Int64 { isExhausted || isKept ? .max : due }
 
-    /// When it has to be looked at: its time is over, or its last attempt is.
-    package var overAt: Int64 { isExhausted ? min(endsAt, due) : endsAt }
+    /// When the lease of its last attempt, or of one that has left a result, is over. The end of the task's own time is
+    /// its journey's. A held result is never looked at: an operator has to.
+    package var overAt: Int64 { (isKept ? isClaimed : isExhausted) ? due : .max }
 
     /// Whether it may be handed out.
-    package func isReady(at now: Int64) -> Bool { readyAt <= now && endsAt > now }
+    package func isReady(at now: Int64) -> Bool { readyAt <= now }
 
     /// Whether a worker with that attempt has the task; nil when the worker does not say.
     package func isOn(_ attempt: Int?) -> Bool { attempt == nil || attempt == self.attempt }
@@ -60,7 +62,7 @@ package struct StoredTask: Sendable, Equatable {
         switch update {
         case .extend(let attempt, let end): if isClaimed, isOn(attempt) { due = end }
         case .fail(let attempt, let now, let retry, let after):
-            guard isOn(attempt) else { return }
+            guard isOn(attempt), self.attempt > 0 else { return }
             due = now.later(by: after ?? retry.delay(afterAttempt: self.attempt))
             isClaimed = false
         case .giveBack(let attempt, let time):
@@ -68,12 +70,24 @@ package struct StoredTask: Sendable, Equatable {
             self.attempt -= 1
             due = time
             isClaimed = false
-        case .move(let due, let endsAt):
-            self.due = due
-            self.endsAt = endsAt
-        case .remove: break
+        case .putOff(let time): due = time
+        case .keep(let now):
+            isKept = true
+            due = min(due, now.later(by: Self.longestLease))
+        case .hold:
+            isKept = true
+            isClaimed = false
+        case .hasten(let now):
+            due = now
+            isClaimed = false
+            attempts = max(attempts, attempt + 1)
+        case .look, .remove: break
         }
     }
+
+    /// How long a better result may be waited for, in milliseconds: the longest lease that a worker can ask for. That
+    /// of a task that was sent has no end.
+    package static let longestLease: Int64 = 86_400_000
 }
 
 /// A change of a task that does not concern its journey.
@@ -86,8 +100,16 @@ package enum TaskUpdate: Sendable {
     case fail(attempt: Int?, now: Int64, retry: TaskRetry, after: Int64?)
     /// The attempt did not begin, and does not count. The task is handed out again from that time on.
     case giveBack(attempt: Int, at: Int64)
-    /// Sets both times: the journey has other deadlines now, or cannot be asked at the moment.
-    case move(due: Int64, endsAt: Int64)
+    /// It is looked at again at that time: its journey cannot be asked at the moment.
+    case putOff(to: Int64)
+    /// Its journey keeps a result. A better one may come until the lease ends.
+    case keep(now: Int64)
+    /// Its journey keeps a result, and only an operator ends it.
+    case hold
+    /// An operator wants the next attempt now; one more if none is left.
+    case hasten(now: Int64)
+    /// Nothing.
+    case look
     /// The journey does not wait for it.
     case remove
 }
@@ -124,13 +146,33 @@ package struct TaskQuery: Sendable {
     /// Nil for all names.
     package var name: String?
     package var status: TaskStatus?
+    /// Nil for those of all sessions.
+    package var session: SessionID?
+    /// Only those that began before that time; nil for all.
+    package var before: Int64?
     package let now: Int64
     /// Only those after it.
     package var after: TaskID?
     package let limit: Int
 
+    package init(
+        name: String? = nil, status: TaskStatus? = nil, session: SessionID? = nil, before: Int64? = nil, now: Int64,
+        after: TaskID? = nil, limit: Int
+    ) {
+        (self.name, self.status, self.session, self.before) = (name, status, session, before)
+        (self.now, self.after, self.limit) = (now, after, limit)
+    }
+
+    /// Where the part begins: after that id. Nil for the first of all.
+    package var start: TaskID? {
+        guard let session else { return after }
+        let first = TaskID(session: session, journey: "", number: 0)
+        return after.map { max($0, first) } ?? first
+    }
+
     package func fits(_ task: StoredTask) -> Bool {
         (name.map { task.name.isExactly($0) } ?? true) && (status.map { $0 == task.status(at: now) } ?? true)
+            && (session.map { $0 == task.id.session } ?? true) && (before.map { task.createdAt < $0 } ?? true)
     }
 }
 
@@ -140,10 +182,14 @@ package enum TaskStatus: String, Sendable, CaseIterable {
     case waiting
     /// It was handed out, and the lease runs.
     case claimed
+    /// A result that could not be taken is kept, and an operator has to end it.
+    case held
 }
 
 extension StoredTask {
-    package func status(at now: Int64) -> TaskStatus { isClaimed && due > now ? .claimed : .waiting }
+    package func status(at now: Int64) -> TaskStatus {
+        isClaimed && due > now ? .claimed : isKept ? .held : .waiting
+    }
 }
 
 /// A task, and what is to be done.
@@ -165,6 +211,8 @@ package enum TaskError: Error, Sendable, Equatable {
     case over
     /// The caller has no lease: no attempt is in progress, or a later one is.
     case notClaimed
+    /// A result of it is kept, which only an operator can end.
+    case held
 }
 
 extension TaskError: CustomStringConvertible {
@@ -173,6 +221,7 @@ extension TaskError: CustomStringConvertible {
         switch self {
         case .notFound: "There is no such task."
         case .over: "The task is over. Nothing was changed."
+        case .held: "A result of the task is kept until an operator ends it. No attempt is made any more."
         case .notClaimed: "This worker holds no lease on the task. Claim it first."
         }
     }

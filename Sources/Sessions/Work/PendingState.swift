@@ -11,8 +11,14 @@ struct PendingState: Sendable {
     private(set) var living: LivingServices<ServiceDocument>
     /// The changes so far, in order.
     private(set) var changes: [Change] = []
+    /// Those of the record. A change of journeys changes them (``JourneyWork/keep()``).
+    var times: SessionTimes
     /// Tasks that begin or end.
     var taskChanges: [TaskChange] = []
+    /// What the log should say when it is committed.
+    var notes: [ServiceNote] = []
+    /// Whether it has what is kept whatever its size: the result of a task.
+    var isOfAnySize = false
     /// The session's memory of its journeys before the unit of work.
     let memory: JourneyMemory?
     /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
@@ -63,6 +69,13 @@ struct PendingState: Sendable {
     /// The document of a service; `nil` when it was never written.
     func document(of service: RegisteredService) -> ServiceDocument? {
         living[service.index].flatMap { $0.isWritten ? $0 : nil }
+    }
+
+    /// Whether one of the services was written, cleared or removed.
+    func hasWritten(_ services: [RegisteredService]) -> Bool {
+        changes.contains { change in
+            change.kind != .created && services.contains { $0.index == change.service }
+        }
     }
 
     func isLive(_ service: RegisteredService) -> Bool { living.isLive(service.index) }
@@ -136,14 +149,14 @@ struct PendingState: Sendable {
     /// Checks that the session does not become too large. One that already is may still change, but not grow.
     func checkSize(limit: Int) throws(SessionError) {
         let bytes = documents.reduce(0) { $0 + $1.bytes.count }
-        guard bytes <= limit || bytes <= base.size else { throw .sessionTooLarge(limit: limit) }
+        guard bytes <= limit || bytes <= base.size || isOfAnySize else { throw .sessionTooLarge(limit: limit) }
     }
 
     /// The state, ready for the store.
     func commit() -> SessionCommit {
         let replays = replay.map { base.replays.adding($0, now: now) }
         let record = SessionRecord(
-            after: base, token: token, services: documents, changedDetails: changedDetails,
+            after: base, token: token, services: documents, times: times, changedDetails: changedDetails,
             changedReplays: replays?.entries)
         var changed = expired
         for change in changes where change.kind != .created && !changed.contains(change.service) {
@@ -153,8 +166,8 @@ struct PendingState: Sendable {
         if let changedDetails { growth += changedDetails.writtenBytes - base.details.writtenBytes }
         return SessionCommit(
             record: record, replacedRevision: base.revision, changedServices: changed,
-            changesServicesOnly: changedDetails == nil && token == base.token, tasks: taskChanges,
-            replays: replays?.change, growth: growth)
+            changesServicesOnly: changedDetails == nil && token == base.token, changesTimes: times != base.times,
+            tasks: taskChanges, replays: replays?.change, growth: growth)
     }
 }
 
@@ -170,8 +183,8 @@ extension PendingState {
         for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
         let (living, expired) = base.living(with: unwritten, catalog, now: now)
         self.init(
-            base: base, catalog: catalog, now: now, token: base.token, living: living, memory: memory,
-            expired: expired, nextBirth: nextBirth)
+            base: base, catalog: catalog, now: now, token: base.token, living: living, times: base.times,
+            memory: memory, expired: expired, nextBirth: nextBirth)
     }
 
     /// Applies the changes to a state. Readers may have created instances in it since the copy was made.

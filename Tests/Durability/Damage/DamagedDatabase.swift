@@ -163,7 +163,8 @@ enum PageKind: Hashable, Sendable, CustomStringConvertible {
     static let expected: Set<PageKind> = [
         .tree("sqlite_schema", "leaf"), .tree("sessions", "internal"), .tree("sessions", "leaf"),
         .tree("documents", "internal"), .tree("documents", "leaf"), .tree("documents", "overflow"),
-        .tree("sessions_by_user", "internal"), .tree("sessions_by_user", "leaf"), .tree("facts", "leaf"),
+        .tree("sessions_by_user", "internal"), .tree("sessions_by_user", "leaf"), .tree("sessions_due", "leaf"),
+        .tree("facts", "leaf"),
         .tree("flows", "leaf"), .tree("tasks", "leaf"), .tree("tasks_ready", "leaf"), .tree("tasks_over", "leaf"),
         .tree("replays", "leaf"), .tree("replays_by_id", "leaf"), .tree("lone_replays", "leaf"),
         .tree("lone_replays_by_id", "leaf"),

@@ -79,6 +79,29 @@ struct TaskKillTests {
     }
 }
 
+@Suite("Killed while journeys wait for a time, the program forgets no time, and none comes twice")
+struct TimerKillTests {
+    @Test("a few kills")
+    func few() async throws {
+        try await withFolder(TimerTorture.files) { _, folder in
+            var torture = TimerTorture(folder: folder, seed: .random(in: 0...UInt64.max))
+            while torture.kills < 6 { try await torture.round() }
+        }
+    }
+
+    @Test("many kills", Long.condition, .timeLimit(.minutes(1_440)))
+    func many() async throws {
+        try await withFolder(TimerTorture.files) { _, folder in
+            var torture = TimerTorture(folder: folder, seed: Long.seed ?? .random(in: 0...UInt64.max))
+            defer { print("timers: \(torture.kills) kills (seed \(torture.seed))") }
+            try await Long.repeating(atLeast: 24) {
+                try await torture.round()
+                return torture.kills
+            }
+        }
+    }
+}
+
 @Suite("Killed at a random moment, the program executes each request with an idempotency key once, and replays it")
 struct KeyKillTests {
     /// Where sessions are, and by how many servers.

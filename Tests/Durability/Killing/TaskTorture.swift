@@ -6,11 +6,11 @@ import Support
 import Synchronization
 import Testing
 
-/// Rounds on one database with tasks in flight: clients begin tasks, workers fetch them and post results, the program is
-/// killed, and started again.
+/// Rounds on one database with tasks in flight: clients begin tasks, workers fetch them and post results, the program
+/// is killed, and started again.
 ///
-/// Each journey writes down which tasks it has begun and which results it has taken, in the commits of its steps. After each
-/// kill this and the list of tasks must agree with each other and with what was acknowledged.
+/// Each journey writes down which tasks it has begun and which results it has taken, in the commits of its steps.
+/// After each kill this and the list of tasks must agree with each other and with what was acknowledged.
 struct TaskTorture {
     let folder: String
     let seed: UInt64
@@ -36,7 +36,8 @@ struct TaskTorture {
              {"op": "add", "path": "/log/begun/-", "value": {"$from": "/event/n"}}]}}},
            "busy": {"type": "task", "task": "work", "input": {"n": {"$from": "/event/n"}},
              "retry": {"attempts": 1000, "after": "1ms"},
-             "on": {"done": {"target": "ready", "nav": "pop_to", "actions": [
+             "on": {"done.odd": {"guard": {"is": "/log/never"}, "target": "ready"},
+                    "done": {"target": "ready", "nav": "pop_to", "actions": [
                {"op": "add", "path": "/log/done/-", "value": {"$from": "/output"}}]}}}}}
         """,
     ]) { $1 }
@@ -55,6 +56,8 @@ struct TaskTorture {
         var taken: [Int: Int] = [:]
         /// Those that were refused.
         var refused: Set<Int> = []
+        /// The number of each task of which a result was acknowledged that its flow cannot take.
+        var held: [String: Int] = [:]
     }
 
     private var results = Results()
@@ -112,6 +115,7 @@ struct TaskTorture {
         for part in posted {
             results.taken.merge(part.taken) { first, _ in first }
             results.refused.formUnion(part.refused)
+            results.held.merge(part.held) { first, _ in first }
         }
         try await check(isLast: false)
     }
@@ -177,8 +181,8 @@ struct TaskTorture {
         }
     }
 
-    /// Fetches tasks and posts results until the server is gone: sometimes twice, sometimes late, sometimes a failure, and
-    /// sometimes none before the lease ends.
+    /// Fetches tasks and posts results until the server is gone: sometimes twice, sometimes late, sometimes a failure,
+    /// and sometimes none before the lease ends.
     private static func work(_ port: UInt16, _ seed: UInt64, _ moments: Moments, _ numbers: Numbers) -> Results {
         var generator = SeededGenerator(seed: seed)
         var results = Results()
@@ -191,8 +195,12 @@ struct TaskTorture {
                 "POST", "/v1/tasks/\(id)/result", #"{"outcome":"ok","output":{"n":\#(n),"result":\#(result)}}"#)
             if response.status == 204 { results.taken[result] = n } else { results.refused.insert(result) }
         }
+        /// Tasks of which a result is held: an operator ends them a moment later.
+        var held: [(id: String, n: Int)] = []
         do {
             while true {
+                for task in held { try post(task.id, task.n) }
+                held = []
                 let claimed = try connection.send(
                     "POST", "/v1/tasks/claims", #"{"task":"work","max":4,"lease":"1s","wait":"200ms"}"#)
                 for task in claimed.items {
@@ -202,7 +210,14 @@ struct TaskTorture {
                     switch Int.random(in: 0..<20, using: &generator) {
                     case 0: continue
                     case 1: _ = try connection.send("POST", "/v1/tasks/\(id)/failure", #"{"reason":"x"}"#)
-                    case 2..<6:
+                    case 2:
+                        let odd = try connection.send(
+                            "POST", "/v1/tasks/\(id)/result", #"{"outcome":"odd","output":{"n":\#(n)}}"#)
+                        if odd.status == 202 {
+                            results.held[id] = n
+                            held.append((id, n))
+                        }
+                    case 3..<6:
                         try post(id, n)
                         try post(id, n)
                     default: try post(id, n)
@@ -235,11 +250,27 @@ struct TaskTorture {
                 group.addTask { try await blocking { Self.work(server.adminPort, seed, end, numbers) } }
                 // The leases of before the kill end within a second.
                 for _ in 0..<500 {
-                    let left = try await TestClient(port: server.adminPort).get("/v1/tasks").items.count
-                    if left == 0 { break }
+                    let left = try await TestClient(port: server.adminPort).get("/v1/tasks").items
+                    if left.isEmpty { break }
+                    // An operator ends what is held.
+                    for task in left where task[string: "status"] == "held" {
+                        let (id, result) = (task[string: "id"] ?? "", numbers.take())
+                        // The server may have been killed before it said so.
+                        let n = results.held[id] ?? task[member: "result"]?[member: "output"]?[member: "n"]?.int
+                        guard let n else { continue }
+                        let body = #"{"outcome":"ok","output":{"n":\#(n),"result":\#(result)}}"#
+                        _ = try await TestClient(port: server.adminPort).send(
+                            "POST", "/v1/tasks/\(id)/result", json: body)
+                    }
                     try await blocking { _ = usleep(20_000) }
                 }
-                try await look(server, sessions, mayBeBusy: false)
+                do {
+                    try await look(server, sessions, mayBeBusy: false)
+                } catch {
+                    // The back end works until the server is gone.
+                    try await server.kill()
+                    throw error
+                }
                 try await server.kill()
                 for try await results in group { self.results.taken.merge(results.taken) { first, _ in first } }
             }
@@ -283,6 +314,12 @@ struct TaskTorture {
                 tasks.count == (isBusy ? 1 : 0), isBusy ? "a task was lost, or made twice" : "a task outlived its step")
             try expect(done.map(\.0) == begun.dropLast(isBusy ? 1 : 0), "results are missing, or were taken twice")
             try expect(mayBeBusy || !isBusy, "a task was never done")
+            for (id, n) in results.held where id.contains(session.id.dropFirst("ses_".count)) {
+                let task = tasks.first { $0[string: "id"] == id }
+                try expect(
+                    done.contains { $0.0 == n } || task?[string: "status"] == "held",
+                    "the result of task \(n) was acknowledged and is lost")
+            }
             for (n, result) in done {
                 try expect(!results.refused.contains(result), "a result that was refused was taken")
                 try expect(results.taken[result].map { $0 == n } ?? true, "a result was taken for another task")

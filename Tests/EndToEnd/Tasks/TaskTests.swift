@@ -53,6 +53,29 @@ struct TaskTests {
         }
     }
 
+    @Test("a task outlives its session's token: its result is taken, and operators see it", arguments: Store.allCases)
+    func outlives(store: Store) async throws {
+        let clock = SteeredClock()
+        try await Self.withLogin(store, clock: clock) { _, client, admin, journey in
+            try await client.event("ask", on: journey)
+            let id = try #require(try await client.get(Paths.current)[member: "id"]?.string)
+            let task = try #require(try await admin.claim("slow", lease: "1h").first)
+            clock.advance(.seconds(1_800))
+            #expect(try await client.get(Paths.current).status == 401)
+            let listed = try await admin.get("/v1/sessions?active=false").items
+            #expect(listed.map { $0[string: "id"] } == [id] && isTimestamp(listed.first?[string: "kept_until"]))
+            #expect(try await admin.get("/v1/sessions?active=true").items.isEmpty)
+            #expect(try await admin.post("result", of: task, #"{"outcome":"ok"}"#).status == 204)
+            let journeys = try await admin.get("/v1/sessions/\(id)/journeys").items
+            #expect(journeys.map { $0[member: "screen"]?[string: "id"] } == ["home"])
+            #expect(try await client.get(journey).status == 401)
+            let signIn = try await admin.send("PUT", "/v1/sessions/\(id)/user", json: #"{"user_id":"eve"}"#)
+            #expect(signIn.status == 404)
+            #expect(try await admin.send("DELETE", "/v1/sessions/\(id)").status == 204)
+            #expect(try await admin.post("result", of: task, #"{"outcome":"ok"}"#).status == 410)
+        }
+    }
+
     @Test("a result for a task that is over is 410 and changes nothing", arguments: Store.allCases)
     func takenOnce(store: Store) async throws {
         try await Self.withLogin(store) { _, client, admin, journey in

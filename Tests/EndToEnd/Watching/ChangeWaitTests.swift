@@ -119,6 +119,33 @@ struct ChangeWaitTests {
         }
     }
 
+    @Test("a wait ends when a timer comes, and when it comes at another time")
+    func timer() async throws {
+        let flow = """
+            {"id": "trip", "version": 1, "initial": "booked", "states": {"booked": {
+               "on": {"go": {"target": "booked", "nav": "replace"}},
+               "timers": [{"at": "/profile/attributes/departs_at",
+                           "actions": [{"op": "add", "path": "/profile/name", "value": "Gone"}]}]}}}
+            """
+        let clock = SteeredClock()
+        try await withApplication(flows: [flow], clock: clock) { app in
+            let client = try await app.newSession().client
+            let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"trip"}"#)
+            let path = Paths.journey(started[member: "id"]?.string ?? "")
+            #expect(started[member: "due_at"]?.isNull == true)
+            async let first = client.get(path, fields: Self.fields(started["ETag"]))
+            try await Self.waitUntil(1, watchIn: app)
+            // The clock stands at 2023-11-14T22:13:20Z.
+            try await client.patch(Paths.profile, #"{"attributes":{"departs_at":"2023-11-14T23:13:40+01:00"}}"#)
+            let dated = try await first
+            #expect(dated.status == 200 && dated[member: "step"] == started[member: "step"])
+            #expect(dated[member: "due_at"] == "2023-11-14T22:13:40.000Z")
+            let taken = try await clock.running { try await client.get(path, fields: Self.fields(dated["ETag"])) }
+            #expect(taken.status == 200 && taken[member: "step"] == 2 && taken[member: "due_at"]?.isNull == true)
+            #expect(try await client.get(Paths.profile)[member: "name"] == "Gone")
+        }
+    }
+
     @Test("a client that asks only for what is new is told what time has done, too")
     func polling() async throws {
         let flow = """

@@ -26,6 +26,25 @@ struct EventStreamTests {
         }
     }
 
+    @Test("tells what time does to a journey, with nobody looking", arguments: stores)
+    func times(store: Configuration.Store) async throws {
+        let (clock, flow) = (
+            SteeredClock(),
+            """
+            {"id": "tea", "version": 1, "initial": "hot", "states": {
+               "hot": {"timeout": {"after": "90s", "target": "cold"}}, "cold": {"timeout": "90s"}}}
+            """
+        )
+        try await withStore(store, flows: [flow], clock: clock) { app in
+            let client = try await app.newSession().client
+            let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"tea"}"#)
+            let stream = try await EventReader.open(client)
+            let told = try await clock.running { try await stream.next(4) }
+            #expect(told.map(\.name) == ["service.changed", "journey.moved", "service.changed", "journey.expired"])
+            #expect(told.last?.data[member: "journey"] == started[member: "id"])
+        }
+    }
+
     @Test(
         "tells each committed change in order, with the revision as id and the entity tag of a GET", arguments: stores)
     func changes(store: Configuration.Store) async throws {

@@ -55,7 +55,52 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         )
     }
 
-    static let all: [ProblemExample] = [
+    /// A screen with a timer that sets a text, and these members.
+    private static func timer(_ members: String) -> String {
+        screen(
+            #"{"target": "a"}"#,
+            #""timers": [{"actions": [{"op": "replace", "path": "/quote/text", "value": "x"}], \#(members)}]"#)
+    }
+
+    private static let timers: [ProblemExample] = [
+        .init(.missingKey, "/states/a/timers/0", timer(#""times": 3, "every": "1h""#)),
+        .init(.missingKey, "/states/a/timers/0/times", timer(#""after": "1h", "times": 3"#)),
+        .init(.badValue, "/states/a/timers/0/times", timer(#""after": "1h", "every": "1h", "times": 0"#)),
+        .init(.badDuration, "/states/a/timers/0/every", timer(#""after": "1h", "every": "10ms""#)),
+        .init(.badDuration, "/states/a/timers/0/after", timer(#""after": "soon""#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""after": "1h", "at": "2026-01-31""#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""at": "tomorrow""#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""at": {"$time": {"from": "/now", "plus": "P1D"}}"#)),
+        .init(.badValue, "/states/a/timers/0/at", timer(#""at": {"$count": {"$from": "/quote/text"}}"#)),
+        .init(.doubtfulTime, "/states/a/timers/0/at", severity: .warning, timer(#""at": "/quote/text""#)),
+        .init(.doubtfulTime, "/states/a/timers/0/at", severity: .warning, timer(#""at": {"$from": "/limits/when"}"#)),
+        .init(.badName, "/states/a/timers/0/id", timer(#""after": "1h", "id": "1""#)),
+        .init(.unknownKey, "/states/a/timers/0/afer", guess: "after", timer(#""after": "1h", "afer": "2h""#)),
+        .init(.unknownState, "/states/a/timers/0/target", timer(#""after": "1h", "target": "x""#)),
+        .init(.wrongType, "/states/a/timers", screen(#"{"target": "a"}"#, #""timers": {"after": "1h"}"#)),
+        .init(
+            .uselessTransition, "/states/a/timers/0", severity: .warning,
+            screen(#"{"target": "a"}"#, #""timers": [{"after": "1h"}]"#)),
+        .init(
+            .badValue, "/timers/1/id",
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""timers": [{"after": "1h", "id": "x", "target": "a"}, {"after": "2h", "id": "x", "target": "a"}]"#)),
+        .init(
+            .unknownKey, "/states/b/timers",
+            flow(#""a": {"on": {"go": {"target": "b"}}}, "b": {"type": "final", "timers": []}"#)),
+        .init(
+            .unreachableTime, "/timers/0/after", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""lives": "60d", "timers": [{"after": "61d", "target": "a"}]"#)),
+        .init(.badDuration, "/lives", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""lives": "long""#)),
+        .init(.badValue, "/lives", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""lives": "60d""#)),
+    ]
+
+    static let all = timers + others
+
+    private static let others: [ProblemExample] = [
         .init(
             .missingKey, "/states/t",
             flow(#""a": {"on": {"go": {"target": "t"}}}, "t": {"type": "task", "on": {"done": {"target": "a"}}}"#)),
@@ -87,6 +132,48 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(
                 #""a": {"on": {"go": {"target": "t", "nav": "pop_to"}}}, "t": {"type": "task", "task": "work", "on": {"done": {"target": "a"}}}"#
             )),
+        .init(
+            .unknownOutcome, "/states/t/on/done.payed", guess: "done.paid",
+            task(
+                #""outcomes": {"paid": {}}"#,
+                on: #"{"done.payed": {"target": "a"}, "done": {"target": "a"}}"#)),
+        .init(
+            .missingKey, "/states/t/outcomes/paid",
+            task(#""outcomes": {"paid": {}}"#, on: #"{"done.failed": {"target": "a"}}"#)),
+        .init(.badName, "/states/t/outcomes/failed", task(#""outcomes": {"paid": {}, "failed": {}}"#)),
+        .init(
+            .undeclaredMember, "/states/t/on/done.paid/actions/0/value/$from", guess: "/output/reference",
+            task(
+                #""outcomes": {"paid": {"properties": {"reference": {"type": "string"}}}}"#,
+                on:
+                    #"{"done.paid": {"target": "a", "actions": [{"op": "replace", "path": "/quote/text", "value": {"$from": "/output/referense"}}]}, "done": {"target": "a"}}"#
+            )),
+        .init(
+            .forbiddenValue, "/states/t/on/done.paid/actions/0/value",
+            task(
+                #""outcomes": {"paid": {"properties": {"cents": {"type": "integer"}}}}"#,
+                on:
+                    #"{"done.paid": {"target": "a", "actions": [{"op": "replace", "path": "/quote/text", "value": {"$from": "/output/cents"}}]}, "done": {"target": "a"}}"#
+            )),
+        .init(
+            .closedTarget, "/states/t/on/done", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "t"}}}, "b": {"requires": [{"has": "/limits/x"}], "on": {"go": {"target": "a"}}}, "t": {"type": "task", "task": "work", "on": {"done": {"target": "b"}}}"#
+            )),
+        .init(
+            .noLastTransition, "/states/t/on/done", severity: .warning,
+            task("", on: #"{"done": [{"guard": {"is": "/limits/x"}, "target": "a"}]}"#)),
+        .init(
+            .fleetingEvent, "/states/b/on/paid", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "b"}}}, "b": {"backend": ["paid"], "on": {"paid": {"target": "a"}, "stop": {"target": "a"}}}"#
+            )),
+        .init(
+            .unknownTask, "/tasks/send-mali", guess: "send-mail", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"actions": [{"task": "send-mail"}]}}}"#,
+                #""tasks": {"send-mali": {"timeout": "1h"}}"#)),
+        .init(.unknownKey, "/states/a/on/go/actions/0/wiht", guess: "with", action(#"{"task": "x", "wiht": 1}"#)),
         .init(.unknownEvent, "/states/a/backend/0", guess: "go", screen(#"{"target": "a"}"#, #""backend": ["og"]"#)),
         .init(
             .unknownEvent, "/backend/0", guess: "go",
@@ -349,6 +436,41 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(#""a": {}"#, #""always": {"guard": {"event": true, "schema": {}}, "target": "a"}"#)),
         .init(.wrongType, "/states/a/on/go/link", screen(#"{"target": "a", "link": "yes"}"#)),
         .init(.wrongType, "/states/a/on/go/params", screen(#"{"target": "a", "params": 7}"#)),
+        .init(
+            .notPortable, "/portable",
+            flow(#""a": {"data": ["memo"], "on": {"go": {"target": "a"}}}"#, #""portable": true"#)),
+        .init(
+            .notPortable, "/states/k/flow",
+            flow(
+                #""a": {"on": {"go": {"target": "k"}}}, "k": {"type": "flow", "flow": "g", "on": {"done": {}}}"#,
+                #""portable": true, "owns": ["memo"]"#),
+            #"{"id": "g", "version": 1, "initial": "a", "states": {"a": {"data": ["memo", "user"], "on": {"go": {"target": "z", "actions": [{"op": "add", "path": "/cart/total", "value": 1}]}}}, "z": {"type": "final"}}}"#
+        ),
+        .init(
+            .blockedResume, "/states/a/on/go", severity: .warning,
+            flow(
+                #""a": {"answers": ["/profile/name"], "on": {"go": {"target": "c", "nav": "resume"}, "next": {"target": "b"}}}, "b": {"on": {"agree": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#
+            )),
+        .init(
+            .blockedResume, "/states/a/on/go", severity: .warning,
+            flow(
+                #""a": {"answers": ["/profile/name"], "on": {"go": {"target": "c", "nav": "resume"}, "next": {"target": "b"}}}, "b": {"type": "task", "task": "work", "on": {"done": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#
+            )),
+        .init(
+            .dayAndTime, "/states/a/on/go/guard/compare/2", severity: .warning,
+            screen(##"{"target": "a", "guard": {"compare": [{"$day": "/now"}, "<", "/now"]}}"##)),
+        .init(
+            .dayAndTime, "/states/a/on/go/guard/compare/0", severity: .warning,
+            screen(##"{"target": "a", "guard": {"compare": ["/now", "<", {"value": "2026-01-31"}]}}"##)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/value/zone",
+            action(##"{"op": "add", "path": "/profile/name", "value": {"$day": "/now", "zone": "Europe/Berlyn"}}"##)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/value/$days",
+            action(##"{"op": "add", "path": "/profile/name", "value": {"$days": ["/now"]}}"##)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/value/$day",
+            action(##"{"op": "add", "path": "/profile/name", "value": {"$day": "today"}}"##)),
         .init(.misplacedVerb, "/states/a/on/go/params", screen(#"{"actions": [{"clear": "quote"}], "params": {}}"#)),
         .init(
             .misplacedVerb, "/states/a/on/go/target",
@@ -489,6 +611,14 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .sharedData, "", severity: .warning, action(#"{"op": "add", "path": "/memo/x", "value": 1}"#),
             #"{"id": "g", "version": 1, "initial": "a", "states": {"a": {"title": "memo", "on": {"memo": {"target": "z"}}}, "z": {"type": "final"}}}"#
         ),
+        // A session outlives its token for a task, else for what the flow says alone.
+        .init(.unreachableTime, "/states/t/timeout", severity: .warning, task(#""timeout": "31d""#)),
+        .init(
+            .unreachableTime, "/states/a/timeout", severity: .warning,
+            screen(#"{"target": "a"}"#, #""timeout": {"after": "13h", "target": "a"}"#)),
+        .init(
+            .unreachableTime, "/states/a/timeout", severity: .warning,
+            flow(#""a": {"timeout": {"after": "61d", "target": "a"}}"#, #""lives": "60d""#)),
         .init(
             .unknownService, "/owns/0", guess: "quote",
             flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""owns": ["qoute"]"#)),
@@ -509,5 +639,20 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(
                 #""a": {"on": {"go": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#,
                 #""in_flight": "migrate", "migrations": [{"from": 1}]"#, version: 2)),
+        .init(
+            .migrationGap, "/migrations/0/outcomes", outcome("ok", ""),
+            outcome("yes", #""in_flight": "migrate", "migrations": [{"from": 1}]"#, version: 2)),
+        .init(
+            .unknownOutcome, "/migrations/0/outcomes/oki", guess: "ok", outcome("ok", ""),
+            outcome(
+                "yes", #""in_flight": "migrate", "migrations": [{"from": 1, "outcomes": {"ok": "yes", "oki": "yes"}}]"#,
+                version: 2)),
     ]
+
+    /// A flow whose task declares one outcome.
+    private static func outcome(_ name: String, _ more: String, version: Int = 1) -> String {
+        flow(
+            #""a": {"on": {"go": {"target": "t"}}}, "t": {"type": "task", "task": "work", "outcomes": {"\#(name)": {}}, "on": {"done": {"target": "a"}}}"#,
+            more, version: version)
+    }
 }

@@ -177,34 +177,6 @@ struct AnswerTests {
         #expect(limits(traveller) == ["low": 1, "high": 10, "name": "x"])
     }
 
-    @Test("resume is refused where a screen on the way may not be shown, and stays where nothing leads")
-    func refused() throws {
-        let flow = Flows.make([
-            "a": [
-                "answers": ["/limits/low"],
-                "on": [
-                    "submit": [
-                        "target": "c", "nav": "resume", "actions": [["op": "add", "path": "/limits/low", "value": 2]],
-                    ],
-                    "next": ["target": "b"],
-                ],
-            ],
-            "b": [
-                "requires": [["service": "limits", "schema": ["required": ["key"]]]], "on": ["next": ["target": "c"]],
-            ],
-            "c": ["on": ["next": ["target": "a"]]],
-        ])
-        var traveller = try Traveller(flow)
-        guard case .guardNotMet(let reasons)? = traveller.refusal(of: "submit") else {
-            Issue.record("passed")
-            return
-        }
-        #expect(reasons.map(\.pointer) == ["/limits/key"])
-        traveller.services["limits"] = ["key": 1]
-        try traveller.send("submit")
-        #expect(traveller.stack == ["a", "b", "c"], "a screen without answers is passed")
-    }
-
     @Test("where nothing else leads to its screen, resume leads there by itself")
     func straight() throws {
         let flow = Flows.make([

@@ -21,6 +21,31 @@ struct JourneyCodingTests {
         #expect(Journey(document) == nil)
     }
 
+    @Test("a task keeps the challenge of the step that began it, and no later one")
+    func challenge() throws {
+        let flow = Flows.make([
+            "a": ["on": ["go": ["target": "check"]]], "b": .emptyObject,
+            "check": ["type": "task", "task": "check", "on": ["done": ["target": "b"]]],
+        ])
+        var traveller = try Traveller(flow)
+        traveller.journey.keepChallenge("early")
+        #expect(traveller.journey.task == nil && !"\(traveller.journey.document)".contains("challenge"))
+        try traveller.send("go")
+        var journey = traveller.journey
+        let plain = String(decoding: journey.json, as: UTF8.self)
+        journey.keepChallenge(nil)
+        #expect(journey.json == traveller.journey.json)
+        journey.keepChallenge("mine")
+        #expect(journey.task?.challenge == "mine" && journey != traveller.journey)
+        let text = String(decoding: journey.json, as: UTF8.self)
+        #expect(text == plain.replacing(#""check",{}]"#, with: #""check",{}],"challenge":"mine""#))
+        #expect(Journey(journey.document) == journey)
+        #expect(journey.continuing(after: 7).task?.challenge == "mine")
+        journey.step += 1
+        journey.keepChallenge("other")
+        #expect(journey.task?.challenge == "mine")
+    }
+
     @Test("a journey whose coordinators go round in circles is refused, and can be given up")
     func circles() throws {
         var traveller = try Traveller(Flows.wizard, Flows.editQuote)

@@ -175,7 +175,8 @@ struct StandingRuleTests {
         try traveller.send("kid")
         write(2, &traveller)
         try traveller.wait(1)
-        #expect(traveller.stack == ["a", "b", "c"] && traveller.journey.status == .active)
+        // Screen b has no answers, so it is not passed.
+        #expect(traveller.stack == ["a", "b"] && traveller.journey.status == .active)
     }
 
     private static let rising: JSONDocument = [["guard": "high", "target": "c"]]

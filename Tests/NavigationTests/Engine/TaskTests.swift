@@ -199,17 +199,6 @@ struct TaskTests {
         #expect(traveller.journey.isActive)
     }
 
-    @Test("a failure whose step is refused has the journey expire: it could not go on")
-    func refusedFailure() throws {
-        let traveller = try traveller([
-            "on": ["done.failed": ["target": "sorry", "guard": ["compare": ["/limits/low", ">", ["value": 9]]]]]
-        ])
-        let number = try #require(traveller.journey.task?.number)
-        let step = try traveller.engine.failTask(
-            number, of: traveller.journey, output: .null, services: traveller.services, now: traveller.now)
-        #expect(step.journey.status == .expired)
-    }
-
     @Test("a task of a child ends with the child, and its parent is told as ever")
     func child() throws {
         let child = Flows.make(

@@ -10,6 +10,7 @@ struct ValueTests {
         services["limits"] = [
             "tenth": 0.1, "fifth": 0.2, "price": 19.99, "count": 3, "name": "  Ada Lovelace ", "born": "2008-02-29",
             "list": [1, 2], "long": 12_345_678_901_234_567, "when": "2026-01-31T10:00:00+02:00", "on": true,
+            "late": "2026-01-31T23:30:00Z",
         ]
         return try Traveller(Flows.make(["a": ["on": ["go": ["actions": [action]]]]]), services: services)
     }
@@ -67,6 +68,56 @@ struct ValueTests {
         var traveller = try Self.traveller(["$time": time])
         try traveller.send("go")
         #expect(traveller.services["limits"][member: "x"] == result)
+    }
+
+    @Test(
+        "$day is the day in UTC or in a zone, and $days are whole days",
+        arguments: [
+            (["$day": "/limits/late"], "2026-01-31"),
+            (["$day": "/limits/late", "zone": "Europe/Berlin"], "2026-02-01"),
+            (["$day": "/limits/born"], "2008-02-29"), (["$day": "2026-01-31T23:30:00-01:00"], "2026-02-01"),
+            (["$day": ["$time": ["from": "/limits/late", "plus": "P1D"]]], "2026-02-01"),
+            (["$days": ["/limits/born", "2008-03-02"]], 2), (["$days": [["$day": "/now"], "2026-01-31"]], 30),
+            (["$time": ["from": ["$day": "/now"], "plus": "-P18Y"]], "2008-01-01"),
+        ] as [(JSONDocument, JSONDocument)])
+    func days(value: JSONDocument, result: JSONDocument) throws {
+        var traveller = try Self.traveller(value)
+        try traveller.send("go")
+        #expect(traveller.services["limits"][member: "x"] == result)
+    }
+
+    /// Whether guards hold that compare two texts by each of the signs; nil for undecided.
+    @Test(
+        "texts that are times are compared as times, a time and another text only for equality",
+        arguments: [
+            ("2026-01-01T12:00:00+02:00", "2026-01-01T11:00:00Z", -1),
+            ("2026-01-01T12:00:00+02:00", "2026-01-01T10:00:00Z", 0),
+            ("2026-01-01T23:00:00Z", "2026-01-01", 0), ("2026-01-02", "2026-01-01T23:00:00Z", 1),
+            ("2026-1-1", "2026-01-01", nil), ("2026-01-01", "", nil), ("b", "a", 1), ("2026", "2027", -1),
+        ] as [(String, String, Int?)])
+    func comparedTimes(one: String, other: String, order: Int?) throws {
+        let signs: [(String, (Int) -> Bool)] = [
+            ("==", { $0 == 0 }), ("!=", { $0 != 0 }), ("<", { $0 < 0 }), ("<=", { $0 <= 0 }), (">", { $0 > 0 }),
+            (">=", { $0 >= 0 }),
+        ]
+        let on = signs.enumerated().map { place, sign in
+            (
+                name: "e\(place)",
+                value: ["guard": ["compare": ["/limits/one", JSONDocument(sign.0), "/limits/other"]], "target": "b"]
+                    as JSONDocument
+            )
+        }
+        let flow = Flows.make(["a": ["on": JSONDocument(members: on)], "b": .emptyObject])
+        var services = TestServices()
+        services["limits"] = ["one": JSONDocument(one), "other": JSONDocument(other)]
+        let traveller = try Traveller(flow, services: services)
+        for (place, sign) in signs.enumerated() {
+            let holds = order.map(sign.1) ?? (sign.0 == "!=")
+            #expect((traveller.refusal(of: "e\(place)") == nil) == holds, "\(sign.0)")
+        }
+        if order == nil, case .guardNotMet(let reasons)? = traveller.refusal(of: "e2") {
+            #expect(reasons.first?.detail.contains("cannot be compared with") == true)
+        }
     }
 
     @Test("a person is eighteen on the birthday")

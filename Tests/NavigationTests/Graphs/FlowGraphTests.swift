@@ -57,6 +57,23 @@ struct FlowGraphTests {
         ],
     ]
 
+    @Test("timers say when they come, those of the flow on any screen")
+    func timers() throws {
+        let flow = Flows.make(
+            [
+                "a": [
+                    "timers": [
+                        ["after": "72h", "every": "24h", "times": 3, "actions": [Flows.note("r")]],
+                        ["at": ["$time": ["from": "/limits/departs_at", "plus": "-P1D"]], "target": "b"],
+                    ], "on": ["next": ["target": "b"]],
+                ], "b": ["on": ["next": ["target": "a"]]],
+            ], adding: ["timers": [["after": "30d", "target": "b", "nav": "set_root"]]])
+        let text = try graph(flow).mermaid
+        #expect(text.contains("a<br/>◷ after 3d, every 24h, 3 times ✎ – stays"))
+        #expect(text.contains("next<br/>◷ at /limits/departs_at plus #34;-P1D#34;"))
+        #expect(text.contains(#"any -.->|"◷ after 30d set_root"| s1"#), "\(text)")
+    }
+
     @Test("the wizard in Mermaid")
     func wizardMermaid() throws {
         let expected = #"""

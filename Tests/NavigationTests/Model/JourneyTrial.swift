@@ -163,15 +163,23 @@ struct JourneyTrial {
         }
     }
 
-    /// The last attempt has failed. A journey that cannot go on then expires.
+    /// The last attempt has failed. A flow that refuses that leaves the journey where it is, for an operator.
     private mutating func failTask() throws -> Bool {
-        let step = try engine.failTask(
-            journey.task?.number ?? 0, of: journey, output: ["reason": "?", "attempts": 3], services: services, now: now
-        )
-        let isTaken = (try? model.endTask(TaskState.failed, nil)) != nil
-        if !isTaken { try model.expire() }
-        _ = try take(step, "failure of the task")
-        return isTaken
+        do {
+            let step = try engine.endTask(
+                journey.task?.number ?? 0, of: journey, outcome: TaskState.failed,
+                output: ["reason": "?", "attempts": 3], isReported: false, services: services, now: now)
+            guard (try? model.endTask(TaskState.failed, nil)) != nil else {
+                throw Difference(description: "engine took, model refused a failure")
+            }
+            return try take(step, "failure of the task")
+        } catch let refusal as JourneyRefusal {
+            guard (try? model.endTask(TaskState.failed, nil)) == nil else {
+                throw Difference(description: "model took, engine refused a failure: \(refusal)")
+            }
+            try compare("failure of the task")
+            return false
+        }
     }
 
     private func sendNext() throws {

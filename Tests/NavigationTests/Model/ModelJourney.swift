@@ -67,6 +67,10 @@ struct ModelJourney {
     private var isLink = false
     /// What a parent is told when a child has lost everything.
     private var farewell = "abandoned"
+    /// Whether something has happened outside that no closed screen refuses.
+    private var isFact = false
+    /// Whether the top screen was closed when a fact led there, so that it was not entered.
+    private var isUnentered = false
     /// What the task has put out, while its end is dealt with.
     private var output: Bool?
 
@@ -194,6 +198,7 @@ struct ModelJourney {
         guard let top = frames.last else { return nil }
         var fresh = self
         fresh.isLink = false
+        fresh.isFact = false
         fresh.isUncovered = false
         fresh.framesBefore = frames
         for (move, owner) in urges {
@@ -243,6 +248,7 @@ struct ModelJourney {
         guard let top = frames.last, case .task(let state) = self.state(of: top),
             let moves = state.done[outcome] ?? state.done[""], let move = try first(of: moves, top.coordinator)
         else { throw Refused() }
+        isFact = true
         guard move.target == nil, move.verb == nil else { return try take(move, of: top.coordinator) }
         try make(move, top.coordinator)
         cut(to: frames.count - 2)
@@ -290,6 +296,10 @@ struct ModelJourney {
     }
 
     private mutating func leave() {
+        if isUnentered {
+            isUnentered = false
+            return
+        }
         guard let top = frames.last, let screen = screen(of: top) else { return }
         apply(screen.exit, top.coordinator)
     }
@@ -447,7 +457,11 @@ struct ModelJourney {
         try release(isLed: isLed)
         output = nil
         guard let top = frames.last, let screen = screen(of: top) else { return }
-        guard mayBeOn(top) else { throw Refused() }
+        guard mayBeOn(top) else {
+            guard isFact else { throw Refused() }
+            isUnentered = true
+            return
+        }
         apply(screen.entry, top.coordinator)
     }
 
@@ -644,6 +658,7 @@ struct ModelJourney {
         (copy.hasWritten, copy.hasBegun) = (false, false)
         copy.output = nil
         copy.isUncovered = false
+        (copy.isFact, copy.isUnentered) = (false, false)
         copy.framesBefore = frames
         try step(&copy)
         copy.isLink = false

@@ -100,6 +100,21 @@ struct FlowPathsTests {
         #expect(reasons["/states/b/on/next"] == "no way to the screen was found")
     }
 
+    @Test("timers are taken one after the other, those of the flow too")
+    func timers() throws {
+        let coverage = try coverage(
+            Flows.make(
+                [
+                    "a": [
+                        "timers": [
+                            ["after": "1h", "every": "1h", "times": 2, "actions": [Flows.note("r")]],
+                            ["after": "4h", "target": "b"],
+                        ], "on": ["next": ["target": "b"]],
+                    ], "b": ["on": ["next": ["target": "a"]]],
+                ], adding: ["timers": [["after": "9h", "actions": [Flows.note("f")]]]]))
+        #expect(coverage.uncovered == [])
+    }
+
     @Test("time passes where a screen waits for it")
     func waiting() throws {
         let flow = Flows.make([

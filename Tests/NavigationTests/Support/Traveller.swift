@@ -90,7 +90,8 @@ struct Traveller {
     private func expect(_ text: ViewText, shows view: JourneyView) throws {
         let moved = JourneyView(json: text.bytes)
         #expect(moved.startedAt == view.startedAt + 7 && moved.expiresAt == view.expiresAt.map { $0 + 7 })
-        let times: JSONDocument = ["started_at": nil, "expires_at": nil]
+        #expect(moved.dueAt == view.dueAt.map { $0 + 7 })
+        let times: JSONDocument = ["started_at": nil, "expires_at": nil, "due_at": nil]
         let (one, other) = (try JSONDocument(parsing: moved.json), try JSONDocument(parsing: view.json))
         #expect(one.merging(times) == other.merging(times))
     }

@@ -152,6 +152,7 @@ struct TaskModelTests {
                         clients[place].end(on: "failed")
                     }
                 }
+                await sessions.sweepDue()
                 await sessions.sweepTasks()
             default: continue
             }

@@ -75,6 +75,12 @@ final class HeldStore: SessionStore {
     func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
         try await inner.updateTask(id, update)
     }
+    func dueSessions(now: Int64, limit: Int) async throws(StoreError) -> [DueSession] {
+        try await inner.dueSessions(now: now, limit: limit)
+    }
+    func putOff(_ due: DueSession, to time: Int64) async throws(StoreError) {
+        try await inner.putOff(due, to: time)
+    }
     func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
         try await inner.overdueTasks(now: now, limit: limit)
     }

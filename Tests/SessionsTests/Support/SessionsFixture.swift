@@ -96,6 +96,7 @@ final class ServiceNotes: Sendable {
             switch note {
             case .slow(let service, let command, _): recorded.slow.append("\(service)/\(command)")
             case .failed(let service, let hook, _): recorded.failed.append("\(service)/\(hook)")
+            case .held, .undone: break
             }
         }
     }

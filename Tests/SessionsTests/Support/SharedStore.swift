@@ -121,6 +121,12 @@ final class SharedStore: Sendable {
             try await hub.inner.updateTask(id, update)
         }
 
+        func dueSessions(now: Int64, limit: Int) async throws(StoreError) -> [DueSession] {
+            try await hub.inner.dueSessions(now: now, limit: limit)
+        }
+        func putOff(_ due: DueSession, to time: Int64) async throws(StoreError) {
+            try await hub.inner.putOff(due, to: time)
+        }
         func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
             try await hub.inner.overdueTasks(now: now, limit: limit)
         }

@@ -37,7 +37,10 @@ struct AdminJourneyEndpoints: Sendable {
         guard let flows = body["flows"]?.elements else { throw BodyMembers.missing("flows") }
         let files = flows.enumerated().map { FlowFile(name: "/flows/\($0.offset)", bytes: $0.element.serialized()) }
         let services = try body["services"].map { try self.services($0) }
-        let (catalog, problems) = FlowLoader(services: (services ?? sessions.catalog).directory).load(files)
+        let (catalog, problems) = FlowLoader(
+            services: (services ?? sessions.catalog).directory,
+            span: SessionSpan(lifetime: sessions.settings.lifetime, caseLifetime: sessions.settings.caseLifetime)
+        ).load(files)
         guard let catalog else {
             let errors = problems.filter { $0.severity == .error }
             throw Problem(

@@ -5,11 +5,12 @@ extension JourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of the session; starts none",
-            parameters: [.limit, .cursor, .include, .acceptLanguage],
+            parameters: [.of, .limit, .cursor, .include, .acceptLanguage],
             responses: [.json("Those that are kept, the oldest first.", "JourneyList", headers: [.vary])],
-            problems: [.invalidInput]),
+            problems: [.invalidInput, .noUser]),
         APIOperation(
-            method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney", summary: "Starts a journey",
+            method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney",
+            summary: "Starts a journey, or takes one over by a link or from another session of the user",
             parameters: [.include, .acceptLanguage, .prefer, .idempotencyKey], body: .json(.newJourney),
             responses: [
                 .json(
@@ -19,7 +20,11 @@ extension JourneyEndpoints {
                     "The journey that runs already, with `resume`.", "Journey",
                     headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
             ],
-            problems: moving + [.flowNotFound, .unreachable, .tooManyJourneys]),
+            problems: moving
+                + [
+                    .flowNotFound, .unreachable, .tooManyJourneys, .noUser, .linkNotFound, .journeyNotFound,
+                    .journeyNotPortable,
+                ]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys/{id}", id: "getJourney",
             summary: "Where the journey stands; `main` is started at the first look, when a flow is configured for it",
@@ -30,7 +35,7 @@ extension JourneyEndpoints {
                     status: .notModified, meaning: "It shows what the client has already.",
                     headers: [.etag, .preferenceApplied]),
             ],
-            problems: moving + [.journeyNotFound, .invalidCondition, .preconditionFailed]),
+            problems: moving + changing),
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/journeys/{id}", id: "restartJourney",
             summary: "Starts the journey over: its stack and all its coordinators are released first",
@@ -50,6 +55,15 @@ extension JourneyEndpoints {
             parameters: [.ifMatch, .ifNoneMatch], responses: [.done("Given up.")],
             problems: changing + [.contention, .storageFull]),
         operationOfEvents,
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/journeys/{id}/links", id: "linkJourney",
+            summary: "A link by which the journey can be taken to another session, once",
+            parameters: [.idempotencyKey], body: .json("NewLink", isRequired: false),
+            responses: [.json("The link.", "IssuedLink", status: .created, headers: [.idempotencyReplayed])],
+            problems: over + [
+                .journeyNotFound, .journeyMoved, .journeyNotPortable, .tooManyLinks, .stateTooLarge, .contention,
+                .storageFull,
+            ]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
             summary: "Goes to a screen along the shortest way that the flow allows now",
@@ -80,7 +94,9 @@ extension JourneyEndpoints {
         .guardNotMet, .actionFailed, .invalidState, .stackFull, .journeyOrphaned, .endlessFlow, .stateTooLarge,
         .contention, .storageFull,
     ]
-    private static let changing: [ProblemKind] = [.journeyNotFound, .invalidCondition, .preconditionFailed]
+    private static let changing: [ProblemKind] = [
+        .journeyNotFound, .journeyMoved, .invalidCondition, .preconditionFailed,
+    ]
     private static let over: [ProblemKind] = [.journeyFinished, .journeyExpired]
 
     private static let minimal = APIResponse.done(APIResponse.minimal.meaning, headers: [.etag, .preferenceApplied])

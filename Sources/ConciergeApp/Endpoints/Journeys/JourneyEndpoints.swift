@@ -30,12 +30,16 @@ final class JourneyEndpoints: Sendable {
         routes.on(.delete, "\(journeys)/{id}", handler: session.task(abandon))
         routes.on(.post, "\(journeys)/{id}/events", handler: session.writer(send))
         routes.on(.post, "\(journeys)/{id}/navigation", handler: session.task(navigate))
+        routes.on(.post, "\(journeys)/{id}/links", handler: session.task(makeLink))
     }
 
     @Sendable private func list(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
         var query = try QueryReader(request)
         let included: JourneyInclusion? = query.choice(.include)
+        if let of: JourneyOwner = query.choice(.of), of == .user {
+            return try await listOfUser(request, &query, included, session)
+        }
         let page = try ListPage(of: try await session.journeys(), try PageRequest(&query), named: \.journey)
         var forms: [String: JourneyForm] = [:]
         if included == .schema {
@@ -52,7 +56,8 @@ final class JourneyEndpoints: Sendable {
 
     @Sendable private func start(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
-        let body = try BodyMembers(request, known: ["flow", "version", "input", "at", "resume"])
+        let body = try BodyMembers(request, known: ["flow", "version", "input", "at", "resume", "link", "take"])
+        if let move = try JourneyMove(body) { return try await take(move, request, session) }
         guard let flow = try body.text("flow") else { throw BodyMembers.missing("flow") }
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
@@ -134,14 +139,14 @@ final class JourneyEndpoints: Sendable {
     }
 
     @Sendable func send(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
-        let (event, data, step) = try event(of: request)
+        let (event, data, step, challenge) = try event(of: request)
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
         let response = UnitResponse(to: request) { [self] (form: JourneyForm) in moved(request, form) }
         return .deferred { [self] responder in
             found.session.send(
                 event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
-                withSchemas: includesSchemas, presenting: found.unconfirmed, once: response.once,
+                challenge: challenge, withSchemas: includesSchemas, presenting: found.unconfirmed, once: response.once,
                 then: responder.completion { [self] form in
                     do {
                         return try response.of(form.get())
@@ -190,13 +195,25 @@ final class JourneyEndpoints: Sendable {
         return condition
     }
 
-    private func event(of request: HTTPRequest) throws -> (name: String, data: JSONDocument?, step: Int?) {
-        let body = try BodyMembers(request, known: ["event", "data", "step"])
+    private func event(
+        of request: HTTPRequest
+    ) throws -> (name: String, data: JSONDocument?, step: Int?, challenge: String?) {
+        let body = try BodyMembers(request, known: ["event", "data", "step", "challenge"])
         guard let event = try body.text("event") else { throw BodyMembers.missing("event") }
-        return (event, body["data"], try body.number("step"))
+        let proof = SignInProof.text(
+            challenge: try Self.challenge(body["challenge"]), isByCookie: caller.isByCookie(request))
+        return (event, body["data"], try body.number("step"), proof)
     }
 
-    private static func includesSchemas(_ request: HTTPRequest) throws -> Bool {
+    private static func challenge(_ value: JSONDocument?) throws(Problem) -> String? {
+        guard let value else { return nil }
+        guard let text = value.string, CodeChallenge(text) != nil else {
+            throw BodyMembers.refusal("challenge", "must be BASE64URL(SHA-256(verifier)): 43 digits, no padding")
+        }
+        return text
+    }
+
+    static func includesSchemas(_ request: HTTPRequest) throws -> Bool {
         guard request.hasQuery else { return false }
         var query = try QueryReader(request)
         let included: JourneyInclusion? = query.choice(.include)
@@ -223,7 +240,7 @@ final class JourneyEndpoints: Sendable {
         request.minimized(response(.ok, request, form))
     }
 
-    private func created(_ request: HTTPRequest, _ form: JourneyForm, in session: Session) -> HTTPResponse {
+    func created(_ request: HTTPRequest, _ form: JourneyForm, in session: Session) -> HTTPResponse {
         var response = response(.created, request, form)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(form.text.journey)")
         return response
@@ -234,20 +251,20 @@ final class JourneyEndpoints: Sendable {
             .state(status, form.text.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas)
     }
 
-    /// Adds the input that a restart needs to the refusal of an ended journey.
+    /// Adds to the refusal of an ended journey how to start it again.
     private func explained(_ error: any Error, _ request: HTTPRequest, _ session: Session) -> any Error {
         guard let refusal = error as? JourneyRefusal else { return error }
         switch refusal {
         case .finished, .expired, .orphaned:
             return Problem(
-                refusal, ofJourneyAt: request.journeyPath, neededInput: session.inputNeeded(toRestart: id(of: request)))
+                refusal, ofJourneyAt: request.journeyPath, restart: session.restart(of: id(of: request)))
         default:
             guard dressing.translates, let view = try? session.residentJourney(id(of: request)) else { return error }
             return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), ofFlow: view.flow, for: request)
         }
     }
 
-    private func id(of request: HTTPRequest) -> String { request.parameter("id") }
+    func id(of request: HTTPRequest) -> String { request.parameter("id") }
 }
 
 /// What `include` may name.

@@ -139,7 +139,10 @@ struct RepairedTable {
     /// Whether a row of this table can look like that. Which table a tree belongs to is known from that alone when the
     /// schema is damaged.
     func fits(_ record: Record) -> Bool {
-        guard record.values.count == columns.count else { return false }
+        // A row from before columns were added lacks them.
+        guard record.values.count <= columns.count,
+            columns.dropFirst(record.values.count).allSatisfy({ $0.isOptional })
+        else { return false }
         let isAlike = zip(columns, record.values).enumerated().allSatisfy { place, pair in
             switch pair.1 {
             case .null: pair.0.isOptional || place == rowID
@@ -159,6 +162,7 @@ struct RepairedTable {
 
     /// Binds a row to the parameters of ``insertion``, which are in the order of ``columns``.
     func bind(_ record: Record, key: Int64, to statement: SQLiteStatement) throws(SQLiteError) {
+        for place in record.values.count..<columns.count { try statement.bind(Int32(place + 1), number: nil) }
         for (place, value) in record.values.enumerated() {
             let parameter = Int32(place + 1)
             switch value {

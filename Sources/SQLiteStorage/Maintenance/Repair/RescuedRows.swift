@@ -193,7 +193,8 @@ final class RescuedRows {
 extension SessionRow {
     /// Reads a row of the table; nil when it is damaged.
     fileprivate init?(_ record: Record, key: Int64) {
-        guard record.values.count == 7, let revision = record.integer(1), let usedAt = record.integer(2),
+        // Behind the state are the times, which are made anew. A row that an older program wrote has none.
+        guard record.values.count >= 7, let revision = record.integer(1), let usedAt = record.integer(2),
             let expiresAt = record.integer(3), let state = record.blob(6)
         else { return nil }
         let row = state.withUnsafeBytes {

@@ -153,8 +153,8 @@ extension StoreRepair {
         // A start adds them up.
         facts[.bytesKnown] = 0
         facts[.flowsKnown] = rows.damaged.contains("flows") ? 0 : rows.facts[StoreFacts.Name.flowsKnown.rawValue] ?? 0
-        // A start looks for them in the journeys.
-        facts[.tasksLost] = rows.damaged.contains("tasks") ? 1 : 0
+        // A start looks for tasks in the journeys, and for the times of sessions.
+        facts[.tasksLost] = 1
         // Later writes may be missing: a start raises the floor above the ceiling.
         facts[.restored] = 1
         let highest = min(Int64(clamping: found.revision), Self.highest)

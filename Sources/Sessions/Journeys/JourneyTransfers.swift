@@ -1,0 +1,116 @@
+import JSONDocument
+import Navigation
+
+/// What a session knows of journeys that leave it or have come to it. Most sessions have none.
+///
+/// How a journey moves, and what a crash leaves, is in docs/decisions/a-journey-moves-in-two-commits.md.
+struct JourneyTransfers: Sendable {
+    /// A link that was given out.
+    struct Link: Sendable {
+        let journey: String
+        let digest: SHA256Digest
+        /// In steady time.
+        let expiresAt: Int64
+    }
+
+    /// A journey that has left.
+    struct Departure: Sendable {
+        /// What it was called here.
+        let journey: String
+        let target: SessionID
+        /// What it is called there. No other journey ever is, so it tells whether the journey has arrived.
+        let arrival: String
+        /// Of the link by which it left, if it was one.
+        let digest: SHA256Digest?
+        /// The journey, until the other session has it.
+        var content: KeptJourney?
+    }
+
+    /// A journey that has come, or was refused: whoever brings it again finds it here. The last ones are remembered.
+    struct Arrival: Sendable {
+        let journey: String
+        /// It was refused, and must not come any more.
+        let isRefused: Bool
+    }
+
+    var links: [Link] = []
+    var departures: [Departure] = []
+    var arrivals: [Arrival] = []
+
+    /// A person makes a link when it is needed.
+    static let maximumLinks = 16
+    /// Where journeys have gone is remembered of so many.
+    private static let maximumDepartures = 32
+
+    var isEmpty: Bool { links.isEmpty && departures.isEmpty && arrivals.isEmpty }
+
+    func departure(of journey: String) -> Departure? { departures.last { $0.journey == journey } }
+
+    mutating func add(_ departure: Departure) {
+        departures.append(departure)
+        while departures.count > Self.maximumDepartures,
+            let oldest = departures.firstIndex(where: { $0.content == nil })
+        {
+            departures.remove(at: oldest)
+        }
+    }
+}
+
+extension JourneyTransfers {
+    mutating func add(_ arrival: Arrival) {
+        arrivals.append(arrival)
+        if arrivals.count > Self.maximumArrivals { arrivals.removeFirst() }
+    }
+
+    /// A copy that is brought so late that the mark is gone finds the journey itself, or where it has gone.
+    private static let maximumArrivals = 64
+}
+
+/// The stored form: a member that most sessions do not have.
+extension JourneyTransfers {
+    var document: JSONDocument {
+        let links = links.map { link -> JSONDocument in
+            [JSONDocument(link.journey), JSONDocument(link.digest.text()), JSONDocument(Int(link.expiresAt))]
+        }
+        let departures = departures.map { departure -> JSONDocument in
+            [
+                JSONDocument(departure.journey), JSONDocument(departure.target.description),
+                JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
+                departure.content?.journey.document ?? .null,
+            ]
+        }
+        let arrivals = arrivals.map { [JSONDocument($0.journey), JSONDocument($0.isRefused)] as JSONDocument }
+        return ["links": JSONDocument(links), "out": JSONDocument(departures), "in": JSONDocument(arrivals)]
+    }
+
+    /// Nil for what is not of that form.
+    init?(_ document: JSONDocument) {
+        func digest(_ value: JSONDocument?) -> SHA256Digest? {
+            value?.string.flatMap(Hexadecimal.bytes).flatMap { SHA256Digest(bytes: $0) }
+        }
+        for link in document[member: "links"]?.elements ?? [] {
+            guard let journey = link[0]?.string, let digest = digest(link[1]), let end = link[2]?.int else {
+                return nil
+            }
+            links.append(Link(journey: journey, digest: digest, expiresAt: Int64(end)))
+        }
+        for departure in document[member: "out"]?.elements ?? [] {
+            guard let journey = departure[0]?.string,
+                let target = departure[1]?.string.flatMap({ SessionID($0) }),
+                let arrival = departure[2]?.string
+            else { return nil }
+            var content: KeptJourney?
+            if let kept = departure[4], !kept.isNull {
+                guard let journey = Journey(kept) else { return nil }
+                content = KeptJourney(journey)
+            }
+            departures.append(
+                Departure(
+                    journey: journey, target: target, arrival: arrival, digest: digest(departure[3]), content: content))
+        }
+        for arrival in document[member: "in"]?.elements ?? [] {
+            guard let journey = arrival[0]?.string, let isRefused = arrival[1]?.bool else { return nil }
+            arrivals.append(Arrival(journey: journey, isRefused: isRefused))
+        }
+    }
+}

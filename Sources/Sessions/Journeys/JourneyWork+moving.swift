@@ -1,0 +1,162 @@
+import Navigation
+
+// Journeys that move to another session: what happens in each of the two.
+extension JourneyWork {
+    /// Keeps the digest of a link to a journey.
+    ///
+    /// - Throws: ``JourneyError/notPortable(_:)``, ``JourneyError/tooManyLinks(limit:)``, and the refusal of a journey
+    ///   that is over.
+    mutating func add(_ link: JourneyLink, to entry: KeptJourney, until end: Int64) throws {
+        try checkMayLeave(entry.journey)
+        let (now, known) = (pending.now, kept)
+        kept.transfers.links.removeAll { link in
+            link.expiresAt <= now || known[link.journey]?.journey.isActive != true
+        }
+        guard kept.transfers.links.count < JourneyTransfers.maximumLinks else {
+            throw JourneyError.tooManyLinks(limit: JourneyTransfers.maximumLinks)
+        }
+        kept.transfers.links.append(.init(journey: entry.journey.id, digest: link.digest, expiresAt: end))
+        try keep()
+    }
+
+    private func checkMayLeave(_ journey: Journey) throws {
+        switch journey.status {
+        case .finished: throw JourneyRefusal.finished(outcome: journey.outcome)
+        case .expired: throw JourneyRefusal.expired
+        case .active: break
+        }
+        // While a user signs in it stays with the client that has sent the credentials.
+        guard engine.isPortable(journey), journey.task?.challenge == nil else {
+            throw JourneyError.notPortable(journey.flow)
+        }
+    }
+
+    /// Takes a journey out of the session and keeps it aside until the other session has it. Its task ends here.
+    ///
+    /// - Parameter arrival: what it is called there.
+    /// - Returns: the same as before when it has left for that session already.
+    mutating func depart(
+        by claim: JourneyClaim, to target: SessionID, as arrival: String
+    ) throws -> JourneyTransfers.Departure {
+        let known = kept.transfers.departures.last { departure in
+            departure.target == target && claim.names(departure) && kept[departure.journey] == nil
+        }
+        if let known { return known }
+        guard let id = try journey(namedBy: claim) else { throw claim.refusal }
+        do { try settle(id, begins: false) } catch is JourneyRefusal { throw claim.refusal }
+        guard let entry = kept[id], entry.journey.isActive else { throw claim.refusal }
+        try checkMayLeave(entry.journey)
+        let departure = JourneyTransfers.Departure(
+            journey: id, target: target, arrival: arrival, digest: claim.digest, content: entry)
+        pending.journeysBegun -= 1
+        // A result that is held goes along.
+        endingTask = entry.journey.task?.number
+        defer { endingTask = nil }
+        note(entry.journey.task, of: entry.journey)
+        kept.forget(id)
+        kept.transfers.add(departure)
+        try keep()
+        return departure
+    }
+
+    private func journey(namedBy claim: JourneyClaim) throws -> String? {
+        switch claim {
+        case .link(let link):
+            return kept.transfers.links.first { $0.digest == link.digest && $0.expiresAt > pending.now }?.journey
+        case .user(let user, let journey):
+            guard let own = pending.details.userID, own.isExactly(user), kept[journey] != nil else { return nil }
+            return journey
+        }
+    }
+
+    /// Takes a journey in that has left another session, once. Its task begins anew, under the name that it has here.
+    ///
+    /// - Returns: nil when it was taken in before and is not here any more.
+    /// - Throws: ``JourneyError/tooMany(limit:)``, ``JourneyError/linkUnusable`` when it was refused before.
+    mutating func receive(_ content: Journey, as id: String) throws -> KeptJourney? {
+        if let arrival = kept.transfers.arrivals.first(where: { $0.journey == id }) {
+            guard !arrival.isRefused else { throw JourneyError.linkUnusable }
+            return kept[id]
+        }
+        if kept[id] != nil || kept.transfers.departure(of: id) != nil { return kept[id] }
+        try kept.makeRoom(limit: environment.journeys.maxJourneys)
+        var journey = content.renamed(id)
+        journey.raiseOwned(to: pending.revision)
+        journey.isOfUser = pending.hasUser
+        let floor = 2 * pending.base.details.revisionFloor
+        if journey.step <= floor { journey = journey.continuing(after: floor + 1 - journey.step) }
+        journey = journey.withTask(of: content)
+        journey.noteOfTask { notes in
+            notes.hasMoved = true
+            // The worker's lease is not known here, so no better result is waited for.
+            notes.result?.isHeld = true
+        }
+        let entry = kept.keep(KeptJourney(journey))
+        kept.transfers.add(.init(journey: id, isRefused: false))
+        pending.journeysBegun += 1
+        note(nil, of: journey, isKept: true)
+        try keep()
+        return try createOwned(of: entry)
+    }
+
+    /// Notes that a journey is not taken in, neither now nor later.
+    ///
+    /// - Returns: false when it was taken in before.
+    mutating func refuse(_ id: String) throws -> Bool {
+        if let arrival = kept.transfers.arrivals.first(where: { $0.journey == id }) { return arrival.isRefused }
+        kept.transfers.add(.init(journey: id, isRefused: true))
+        try keep(atMost: nil)
+        return true
+    }
+
+    /// Takes a journey back that the other session has refused, or that has ended.
+    mutating func takeBack(_ arrival: String) throws {
+        guard let place = kept.transfers.departures.firstIndex(where: { $0.arrival == arrival }),
+            let content = kept.transfers.departures[place].content?.journey
+        else { return }
+        kept.transfers.departures.remove(at: place)
+        // Another one of its name may have been begun.
+        let isFree = kept[content.id] == nil
+        var journey = isFree ? content : content.renamed(arrival)
+        journey.raiseOwned(to: pending.revision)
+        let entry = kept.keep(KeptJourney(journey))
+        _ = kept.keep(KeptJourney(entry.journey.withTask(of: content)))
+        pending.journeysBegun += 1
+        note(nil, of: entry.journey.withTask(of: content), isKept: true)
+        try keep(atMost: nil)
+    }
+
+    /// Forgets what was kept of a journey that the other session has.
+    mutating func forgetDeparted(_ arrival: String) throws {
+        guard let place = kept.transfers.departures.firstIndex(where: { $0.arrival == arrival }),
+            kept.transfers.departures[place].content != nil
+        else { return }
+        kept.transfers.departures[place].content = nil
+        try keep(atMost: nil)
+    }
+}
+
+/// By what right a journey is moved.
+package enum JourneyClaim: Sendable {
+    /// Whoever has the link may move the journey, once.
+    case link(PresentedLink)
+    /// The user may move the journeys of sessions in which that user is signed in.
+    case user(String, journey: String)
+
+    var digest: SHA256Digest? { if case .link(let link) = self { link.digest } else { nil } }
+
+    /// Why it moves nothing. It does not tell what there is.
+    var refusal: JourneyError {
+        switch self {
+        case .link: .linkUnusable
+        case .user(_, let journey): .notFound(journey)
+        }
+    }
+
+    func names(_ departure: JourneyTransfers.Departure) -> Bool {
+        switch self {
+        case .link(let link): departure.digest == link.digest
+        case .user(_, let journey): departure.digest == nil && departure.journey == journey
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import JSONDocument
+import Navigation
+
+/// Journeys that move to another session. ``Sessions/moveJourney(_:of:into:withSchemas:once:)`` has the order of the
+/// units.
+extension Session {
+    /// Makes a link by which a journey can be taken to another session, once.
+    ///
+    /// - Parameter lifetime: milliseconds.
+    nonisolated(nonsending) package func makeLink(
+        toJourney id: String, lifetime: Int64, once: Once<IssuedLink>? = nil
+    ) async throws -> IssuedLink {
+        let link = JourneyLink(to: self.id, random: environment.random)
+        return try await drive(id, begins: false, once: once) { [environment] work in
+            let end = work.pending.now.later(by: lifetime)
+            try work.add(link, to: try work.journey(id), until: end)
+            return IssuedLink(link: link, expiresAt: environment.timestamp(end))
+        }
+    }
+
+    /// Whether one more journey can come, as far as the number of journeys says.
+    nonisolated(nonsending) func checkRoomForJourney() async throws {
+        try await drive(nil) { work in
+            var kept = work.kept
+            try kept.makeRoom(limit: work.environment.journeys.maxJourneys)
+        }
+    }
+
+    nonisolated(nonsending) func departJourney(
+        by claim: JourneyClaim, to target: SessionID
+    ) async throws -> JourneyTransfers.Departure {
+        let arrival = JourneyID.make(environment.random)
+        return try await drive(nil) { try $0.depart(by: claim, to: target, as: arrival) }
+    }
+
+    /// - Parameter once: the request, if its copies must not be executed again.
+    nonisolated(nonsending) func receive(
+        _ departure: JourneyTransfers.Departure, withSchemas: Bool, once: Once<JourneyForm>?
+    ) async throws -> JourneyForm {
+        try await drive(nil, once: once) { work in
+            guard let content = departure.content?.journey,
+                let entry = try work.receive(content, as: departure.arrival)
+            else { throw JourneyError.linkUnusable }
+            // The user, the session and the time may be others here.
+            try work.advanceIfPossible(entry)
+            return try work.form(of: work.kept[departure.arrival] ?? entry, withSchemas: withSchemas)
+        }
+    }
+
+    nonisolated(nonsending) func refuseJourney(_ arrival: String) async throws -> Bool {
+        try await drive(nil) { try $0.refuse(arrival) }
+    }
+
+    nonisolated(nonsending) func takeBackJourney(_ arrival: String) async throws {
+        try await drive(nil) { try $0.takeBack(arrival) }
+    }
+
+    nonisolated(nonsending) func forgetDeparted(_ arrival: String) async throws {
+        try await drive(nil) { try $0.forgetDeparted(arrival) }
+    }
+
+    /// The journeys that may move.
+    func portableJourneys() throws -> Set<String> {
+        let work = try JourneyWork(on: try pendingState(), environment)
+        return Set(work.kept.journeys.filter { $0.isActive && work.engine.isPortable($0) }.map(\.id))
+    }
+
+    /// Journeys that have left and that the other session may not have yet.
+    func departuresUnderWay() throws -> [JourneyTransfers.Departure] {
+        try JourneyWork(on: try pendingState(), environment).kept.transfers.departures.filter { $0.content != nil }
+    }
+
+    /// Where a task is that moved with its journey; nil when it did not.
+    ///
+    /// - Throws: ``SessionError/contention`` while it is on its way.
+    func place(ofMoved task: TaskID) throws -> TaskID? {
+        let departure = try JourneyWork(on: try pendingState(), environment).kept.transfers.departure(of: task.journey)
+        guard departure?.content == nil else { throw SessionError.contention }
+        return departure.map { TaskID(session: $0.target, journey: $0.arrival, number: task.number) }
+    }
+}
+
+/// A link, and until when it can be used.
+package struct IssuedLink: Sendable {
+    package let link: JourneyLink
+    package let expiresAt: Timestamp
+}

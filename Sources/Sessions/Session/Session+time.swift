@@ -1,0 +1,55 @@
+import Navigation
+
+extension Session {
+    /// Does what time has done to the journeys by now. Each has a unit of work of its own, so that one that cannot go
+    /// on keeps no other back.
+    ///
+    /// - Parameter due: as the store has it.
+    /// - Returns: nil when a commit has told the store when the session is due next.
+    /// - Throws: when a journey cannot go on for a reason that may pass.
+    nonisolated(nonsending) func passTime(_ due: DueSession, now: Int64) async throws -> PutOff? {
+        let former = state.withLock(\.record.times)
+        var failure: (any Error)?
+        let kept = try keptJourneys()
+        if kept.isMovingJourneys { environment.movesUnderWay.withLock { _ = $0.insert(id) } }
+        for journey in kept.journeys where journey.isDue(at: now) {
+            do { try await drive(journey.id, begins: false) { _ in } } catch { failure = failure ?? error }
+        }
+        for task in kept.tasks where task.endsAt.map({ $0 <= now }) ?? false {
+            do {
+                try await giveUpTask(
+                    TaskID(session: id, journey: task.journey, number: task.number), reason: Self.timeOver)
+            } catch TaskError.over {} catch { failure = failure ?? error }
+        }
+        if let error = failure as? SessionError, error.isTemporary || error == .ended { throw error }
+        let times = state.withLock(\.record.times)
+        let hasToldStore = times.dueAt != former.dueAt
+        if hasToldStore, times.dueAt > now { return nil }
+        let after = try keptJourneys()
+        let next = after.nextDue ?? (after.isMovingJourneys ? now + Sessions.secondLook : .max)
+        let due = hasToldStore ? DueSession(id: due.id, dueAt: times.dueAt) : due
+        guard next <= now else { return PutOff(due, to: next) }
+        // A journey is stuck, or has more to do than one step may. The longer it is late, the longer it can wait.
+        return PutOff(due, to: now + min(max(now - next, Self.leastPause), Self.longestPause))
+    }
+
+    private static let leastPause: Int64 = 1_000
+    private static let longestPause: Int64 = 600_000
+    private static let timeOver = "Its time is over."
+
+    private func keptJourneys() throws(SessionError) -> KeptJourneys {
+        try JourneyWork(on: try pendingState(), environment).kept
+    }
+}
+
+extension KeptJourneys {
+    /// When time does something to a journey or a task for which none waits.
+    fileprivate var nextDue: Int64? {
+        let due = journeys.lazy.filter(\.isActive).compactMap(\.dueAt).min()
+        return earlier(due, tasks.lazy.compactMap(\.endsAt).min())
+    }
+}
+
+extension Journey {
+    fileprivate func isDue(at now: Int64) -> Bool { isActive && dueAt.map { $0 <= now } ?? false }
+}

@@ -1,0 +1,78 @@
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Journeys that go on in another session")
+struct GoingOnElsewhereTests {
+    private static let trip = #"""
+        {"id": "trip", "version": 1, "initial": "a", "portable": true,
+         "states": {"a": {"on": {"next": {"target": "b"}}}, "b": {"on": {"end": {"target": "z"}}}, "z": {"type": "final"}}}
+        """#
+
+    private func link(_ journey: String, _ client: TestClient) async throws -> String {
+        let made = try await client.send("POST", "\(journey)/links", json: #"{"expires_in":"1h"}"#)
+        #expect(made.status == 201)
+        #expect(isTimestamp(made[member: "expires_at"]?.string))
+        return try #require(made[member: "link"]?.string)
+    }
+
+    private func take(_ link: String, _ client: TestClient) async throws -> TestResponse {
+        try await client.send("POST", Paths.journeys, json: #"{"link":"\#(link)"}"#)
+    }
+
+    @Test("a link is good once: 201 in another session, 404 in a third, and 410 where the journey was")
+    func links() async throws {
+        try await withApplication(flows: [Self.trip, TestFlows.note]) { app in
+            let (client, other) = (try await app.newSession().client, try await app.newSession().client)
+            let journey = try await client.start("trip")
+            try await client.event("next", on: journey)
+            let link = try await link(journey, client)
+            #expect(link.hasPrefix("cgl_") && link.utf8.count == 68)
+            let taken = try await take(link, other)
+            #expect(taken.status == 201)
+            #expect(taken.screen == "b")
+            let there = try #require(taken["Location"])
+            #expect(try await other.get(there).text == taken.text)
+            for gone in [try await client.get(journey), try await client.event("end", on: journey)] {
+                #expect(gone.status == 410)
+                #expect(gone.code == "journey_moved")
+            }
+            let again = try await take(link, try await app.newSession().client)
+            #expect(again.status == 404)
+            #expect(again.code == "link_not_found")
+            #expect(try await take("cgl_nothing", other).code == "link_not_found")
+            #expect(try await other.event("end", on: there)[member: "status"] == "finished")
+            #expect(try await other.send("POST", "\(there)/links").code == "journey_finished")
+            let note = try await client.start("note", input: #"{"author":"Ada"}"#)
+            #expect(try await client.send("POST", "\(note)/links").code == "journey_not_portable")
+        }
+    }
+
+    @Test("the user's journeys are listed in all sessions, and taken over; without a user it is 403")
+    func users() async throws {
+        try await withApplication(flows: [Self.trip]) { app in
+            let (first, second) = (try await app.newSession(), try await app.newSession())
+            let list = "\(Paths.journeys)?of=user"
+            #expect(try await second.client.get(list).code == "no_user")
+            let journey = try await first.client.start("trip")
+            let id = try #require(journey.split(separator: "/").last)
+            let body = #"{"take":{"session":"\#(first.id)","journey":"\#(id)"}}"#
+            #expect(try await second.client.send("POST", Paths.journeys, json: body).code == "no_user")
+            var clients: [TestClient] = []
+            for (session, user) in [(first, "ada"), (second, "ada")] {
+                let signed = try await app.admin().send(
+                    "PUT", "/v1/sessions/\(session.id)/user", json: #"{"user_id":"\#(user)"}"#)
+                clients.append(app.client().with(token: try #require(signed[member: "token"]?.string)))
+            }
+            let items = try await clients[1].get(list).items
+            #expect(items.map { $0[string: "session"] } == [first.id])
+            #expect(items.first?[member: "portable"] == true)
+            let taken = try await clients[1].send("POST", Paths.journeys, json: body)
+            #expect(taken.status == 201)
+            #expect(try await clients[0].get(journey).code == "journey_moved")
+            let half = try await clients[1].send("POST", Paths.journeys, json: #"{"take":{"session":"ses_1"}}"#)
+            #expect(half.status == 400)
+        }
+    }
+}

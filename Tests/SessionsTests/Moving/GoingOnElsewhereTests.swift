@@ -1,0 +1,295 @@
+import Glibc
+import JSONDocument
+import Navigation
+import SeededRandomness
+import Synchronization
+import Testing
+
+@testable import Sessions
+
+@Suite("Going on elsewhere")
+struct GoingOnElsewhereTests {
+    private static let trip = #"""
+        { "id": "trip", "version": 1, "initial": "a", "portable": true, "owns": ["counter"],
+          "states": {
+            "a": { "data": ["counter"],
+              "on": { "set": {"actions": [{"op": "replace", "path": "/counter/count", "value": {"$from": "/event/n"}}]},
+                      "next": {"target": "b"}, "begin": {"target": "busy"} } },
+            "b": { "on": {"end": {"target": "z"}} },
+            "busy": { "type": "task", "task": "work", "timeout": "1h", "on": {"done": {"target": "b"}} },
+            "z": { "type": "final" } } }
+        """#
+
+    private static let day: Int64 = 86_400_000
+
+    private func fixture(
+        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(), maxJourneys: Int = 16
+    ) throws -> SessionsFixture {
+        try SessionsFixture(
+            store: store, clock: clock, flows: [Self.trip, Flows.loop], mainFlow: "loop", maxJourneys: maxJourneys)
+    }
+
+    /// A session with a journey whose counter has a number.
+    private func started(_ number: Int, in fixture: SessionsFixture) async throws -> (session: Session, journey: String)
+    {
+        let session = try await fixture.session()
+        let journey = try await session.startJourney(flow: "trip").view.id
+        try await session.send("set", data: ["n": JSONDocument(number)], toJourney: journey)
+        return (session, journey)
+    }
+
+    private func link(_ session: Session, _ journey: String) async throws -> PresentedLink {
+        try #require(PresentedLink(try await session.makeLink(toJourney: journey, lifetime: Self.day).link.text))
+    }
+
+    private func follow(_ link: PresentedLink, into target: Session, _ fixture: SessionsFixture) async throws
+        -> JourneyView
+    {
+        try await fixture.sessions.moveJourney(.link(link), of: link.session, into: target).text.view
+    }
+
+    @Test("a link takes a journey along, with its stack and what it owns; where it was, it has moved")
+    func moving() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(7, in: fixture)
+        let target = try await fixture.session()
+        let spies = (try ChangeSpy(source), try ChangeSpy(target))
+        let link = try await link(source, journey)
+        let there = try await follow(link, into: target, fixture)
+        #expect(there.id != journey && there.screen?.id == "a")
+        #expect(there.screen?["counter"] == ["count": 7])
+        await #expect(throws: JourneyError.moved(journey)) { try await source.journey(journey) }
+        await #expect(throws: JourneyError.moved(journey)) { try await source.send("next", toJourney: journey) }
+        #expect(try await target.send("next", toJourney: there.id).view.screen?.id == "b")
+        #expect(spies.0.changes.contains(.journeyAbandoned(id: journey)))
+        #expect(spies.1.changes.contains { if case .journeyMoved(there.id, _) = $0 { true } else { false } })
+        // A copy of the request whose response was lost gets the same journey.
+        #expect(try await follow(link, into: target, fixture).id == there.id)
+        let third = try await fixture.session()
+        await #expect(throws: JourneyError.linkUnusable) { try await follow(link, into: third, fixture) }
+        #expect(try kept(source).transfers.departures.allSatisfy { $0.content == nil })
+        #expect(try kept(target).transfers.arrivals.map(\.journey) == [there.id])
+    }
+
+    private func kept(_ session: Session) throws -> KeptJourneys {
+        try JourneyWork(on: try session.pendingState(), session.environment).kept
+    }
+
+    @Test("a link opens nothing when it is another's, has expired, or its journey or session has ended")
+    func refused() async throws {
+        let fixture = try fixture()
+        let target = try await fixture.session()
+        func isRefused(_ link: PresentedLink) async -> Bool {
+            do {
+                _ = try await follow(link, into: target, fixture)
+                return false
+            } catch JourneyError.linkUnusable {
+                return true
+            } catch {
+                return false
+            }
+        }
+        let (source, journey) = try await started(1, in: fixture)
+        let text = try await source.makeLink(toJourney: journey, lifetime: Self.day).link.text
+        let last = text.last == "A" ? "B" : "A"
+        #expect(await isRefused(try #require(PresentedLink(text.dropLast() + last))))
+        #expect(PresentedLink("cg_" + text.dropFirst(4)) == nil && PresentedLink(text + "A") == nil)
+        let late = try #require(
+            PresentedLink(try await source.makeLink(toJourney: journey, lifetime: 60_000).link.text))
+        fixture.clock.advance(60_000)
+        #expect(await isRefused(late))
+        try await source.abandonJourney(journey)
+        #expect(await isRefused(try #require(PresentedLink(text))))
+        let (other, another) = try await started(1, in: fixture)
+        let gone = try await link(other, another)
+        _ = try await fixture.sessions.end(other)
+        #expect(await isRefused(gone))
+    }
+
+    @Test("a journey whose flow does not say so stays, and links are bounded")
+    func bounds() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        _ = try await source.journey("main")
+        await #expect(throws: JourneyError.notPortable("loop")) { try await link(source, "main") }
+        for _ in 0..<JourneyTransfers.maximumLinks { _ = try await link(source, journey) }
+        await #expect(throws: JourneyError.tooManyLinks(limit: 16)) { try await link(source, journey) }
+        fixture.clock.advance(Self.day)
+    }
+
+    @Test("a target without room refuses, and the journey stays")
+    func full() async throws {
+        let fixture = try fixture(maxJourneys: 1)
+        let (source, journey) = try await started(1, in: fixture)
+        let (target, _) = try await started(2, in: fixture)
+        await #expect(throws: JourneyError.tooMany(limit: 1)) {
+            try await follow(try await link(source, journey), into: target, fixture)
+        }
+        #expect(try await source.journey(journey).view.screen?.id == "a")
+    }
+
+    @Test("the user takes over journeys of sessions with that user, and of no others")
+    func users() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        let target = try await fixture.session()
+        _ = try await fixture.sessions.attachUser("ada", to: target)
+        func take() async throws -> JourneyView {
+            try await fixture.sessions.moveJourney(.user("ada", journey: journey), of: source.id, into: target).text
+                .view
+        }
+        await #expect(throws: JourneyError.notFound(journey)) { try await take() }
+        _ = try await fixture.sessions.attachUser("eve", to: source)
+        await #expect(throws: JourneyError.notFound(journey)) { try await take() }
+        _ = try await fixture.sessions.detachUser(from: source)
+        _ = try await fixture.sessions.attachUser("ada", to: source)
+        let listed = try await fixture.sessions.journeys(ofUser: "ada").filter(\.isPortable)
+        #expect(listed.map(\.text.journey) == [journey] && listed.map(\.session) == [source.id])
+        #expect(try await take().screen?.id == "a")
+    }
+
+    @Test("a task goes along: it is handed out anew, and a result that names its former place is taken")
+    func tasks() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        try await source.send("begin", toJourney: journey)
+        let former = try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0)
+        let target = try await fixture.session()
+        let there = try await follow(try await link(source, journey), into: target, fixture)
+        let claimed = try await fixture.sessions.claimTasks(named: "work", max: 9, lease: 60_000, wait: 0)
+        #expect(claimed.map(\.task.id.session) == [target.id] && claimed.map(\.task.attempt) == [1])
+        try await fixture.sessions.endTask(try #require(former.first).task.id, outcome: "ok")
+        #expect(try await target.journey(there.id).view.screen?.id == "b")
+        await #expect(throws: TaskError.over) { try await fixture.sessions.endTask(claimed[0].task.id, outcome: "ok") }
+    }
+
+    /// Fails one commit, before or after it is done, and every one behind it: the process is gone.
+    private final class Crash: Sendable {
+        private let left: Atomic<Int>
+        private let isDone: Bool
+
+        init(at commit: Int, isDone: Bool) {
+            left = Atomic(commit)
+            self.isDone = isDone
+        }
+
+        func pass(_ commit: SessionCommit, _ store: MemoryStore) async throws(StoreError) {
+            let number = left.wrappingSubtract(1, ordering: .relaxed).oldValue
+            if number > 1 { return }
+            if number == 1, isDone { try await store.commit(commit) }
+            throw .unavailable("gone")
+        }
+    }
+
+    /// Moves a journey in a process that dies at a commit, and looks for it from another process.
+    private func places(
+        ofJourneyMovedIn store: StoreWrapper, _ clock: ManualClock, crashAt commit: Int, isDone: Bool, repeats: Bool
+    ) async throws -> Int {
+        let first = try fixture(store: store, clock: clock)
+        let (source, journey) = try await started(7, in: first)
+        let target = try await first.session()
+        let link = try await link(source, journey)
+        let crash = Crash(at: commit, isDone: isDone)
+        store.beforeCommit.withLock { hook in
+            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+        }
+        _ = try? await follow(link, into: target, first)
+        store.letGo()
+        let second = try fixture(store: store, clock: clock)
+        var found = 0
+        let sessions = try await [source.id, target.id].asyncMap { try await second.sessions.session($0) }
+        if repeats, let target = sessions[1] { _ = try await follow(link, into: target, second) }
+        await second.sessions.sweepTasks()
+        for case let session? in sessions {
+            found += try await session.journeys().filter { $0.view.screen?["counter"] == ["count": 7] }.count
+            #expect(try kept(session).transfers.departures.allSatisfy { $0.content == nil })
+        }
+        return found
+    }
+
+    @Test(
+        "a process that dies between the commits, or does not learn that one was done, leaves it at one place",
+        arguments: [1, 2, 3, 4, 5], [false, true])
+    func crashes(commit: Int, isDone: Bool) async throws {
+        for repeats in [false, true] {
+            let store = StoreWrapper()
+            let found = try await places(
+                ofJourneyMovedIn: store, ManualClock(), crashAt: commit, isDone: isDone, repeats: repeats)
+            #expect(found == 1)
+        }
+    }
+
+    @Test("when the other session has ended before it came, it returns")
+    func returning() async throws {
+        let store = StoreWrapper()
+        let clock = ManualClock()
+        let first = try fixture(store: store, clock: clock)
+        let (source, journey) = try await started(7, in: first)
+        let target = try await first.session()
+        let link = try await link(source, journey)
+        let crash = Crash(at: 2, isDone: false)
+        store.beforeCommit.withLock { hook in
+            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+        }
+        _ = try? await follow(link, into: target, first)
+        store.letGo()
+        let second = try fixture(store: store, clock: clock)
+        _ = try await second.sessions.endStored(target.id)
+        let back = try #require(try await second.sessions.session(source.id))
+        await second.sessions.sweepTasks()
+        #expect(try await back.journey(journey).view.screen?["counter"] == ["count": 7])
+    }
+
+    /// `MOVES=1000` makes as many moves as that.
+    @Test("many moves between sessions, with crashes: each journey is at one place after each", arguments: [1, 2, 3])
+    func histories(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let store = StoreWrapper()
+        let clock = ManualClock()
+        var fixture = try fixture(store: store, clock: clock)
+        var ids: [SessionID] = []
+        let journeys = 4
+        for number in 0..<journeys { ids.append(try await started(number, in: fixture).session.id) }
+        for move in 1...Self.moves {
+            let (from, to) = (
+                ids.randomElement(using: &generator) ?? ids[0], ids.randomElement(using: &generator) ?? ids[0]
+            )
+            guard from != to, let source = try await fixture.sessions.session(from),
+                let target = try await fixture.sessions.session(to),
+                let journey = try await source.journeys().first(where: { $0.view.flow == "trip" })?.journey
+            else { continue }
+            let link = try await link(source, journey)
+            let crash = Crash(
+                at: Int.random(in: 1...8, using: &generator), isDone: Bool.random(using: &generator))
+            store.beforeCommit.withLock { hook in
+                hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+            }
+            _ = try? await follow(link, into: target, fixture)
+            store.letGo()
+            fixture = try self.fixture(store: store, clock: clock)
+            var found: [Int] = []
+            for id in ids { _ = try await fixture.sessions.session(id) }
+            await fixture.sessions.sweepTasks()
+            for id in ids {
+                let session = try #require(try await fixture.sessions.session(id))
+                for shown in try await session.journeys() {
+                    if let number = shown.view.screen?["counter"]?[member: "count"]?.int { found.append(number) }
+                }
+            }
+            guard found.sorted() == Array(0..<journeys) else {
+                Issue.record("seed \(seed), move \(move): \(found)")
+                return
+            }
+        }
+    }
+
+    private static let moves = getenv("MOVES").flatMap { Int(String(cString: $0)) } ?? 60
+}
+
+extension Array {
+    fileprivate func asyncMap<Value>(_ make: (Element) async throws -> Value) async throws -> [Value] {
+        var made: [Value] = []
+        for element in self { made.append(try await make(element)) }
+        return made
+    }
+}
