@@ -98,9 +98,9 @@ package struct KeptResult: Sendable, Equatable {
     }
 }
 
-/// The stored form: `{"from": 1, "failure": "…", "moved": true, "result": […]}`, the result as outcome, output, problem,
-/// held, reported, and the user, if there is one. The output is a string with its JSON text, so that it may be nested as
-/// deeply as a request.
+/// The stored form: `{"from": 1, "failure": "…", "moved": true, "result": […]}`, the result as outcome, output,
+/// problem, held, reported, and the user, if there is one. The output is a string with its JSON text, so that it may be
+/// nested as deeply as a request.
 extension TaskNotes {
     package var document: JSONDocument {
         var members: [(name: String, value: JSONDocument)] = []

@@ -24,6 +24,8 @@ struct JourneyTransfers: Sendable {
         let digest: SHA256Digest?
         /// The journey, until the other session has it.
         var content: KeptJourney?
+        /// How far its task is: attempts, and the lease of a worker. Not stored, so after a crash it begins anew.
+        var task: StoredTask?
     }
 
     /// A journey that has come, or was refused: whoever brings it again finds it here. The last ones are remembered.

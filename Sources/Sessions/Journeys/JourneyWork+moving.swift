@@ -59,7 +59,7 @@ extension JourneyWork {
         return departure
     }
 
-    private func journey(namedBy claim: JourneyClaim) throws -> String? {
+    func journey(namedBy claim: JourneyClaim) throws -> String? {
         switch claim {
         case .link(let link):
             return kept.transfers.links.first { $0.digest == link.digest && $0.expiresAt > pending.now }?.journey
@@ -69,11 +69,12 @@ extension JourneyWork {
         }
     }
 
-    /// Takes a journey in that has left another session, once. Its task begins anew, under the name that it has here.
+    /// Takes a journey in that has left another session, once. Its task begins under the name that it has here.
     ///
+    /// - Parameter former: how far the task is.
     /// - Returns: nil when it was taken in before and is not here any more.
     /// - Throws: ``JourneyError/tooMany(limit:)``, ``JourneyError/linkUnusable`` when it was refused before.
-    mutating func receive(_ content: Journey, as id: String) throws -> KeptJourney? {
+    mutating func receive(_ content: Journey, as id: String, _ former: StoredTask?) throws -> KeptJourney? {
         if let arrival = kept.transfers.arrivals.first(where: { $0.journey == id }) {
             guard !arrival.isRefused else { throw JourneyError.linkUnusable }
             return kept[id]
@@ -95,6 +96,9 @@ extension JourneyWork {
         kept.transfers.add(.init(journey: id, isRefused: false))
         pending.journeysBegun += 1
         note(nil, of: journey, isKept: true)
+        if let former, case .begun(let task)? = pending.taskChanges.popLast() {
+            pending.taskChanges.append(.begun(task.isKept ? task : task.going(on: former)))
+        }
         try keep()
         return try createOwned(of: entry)
     }

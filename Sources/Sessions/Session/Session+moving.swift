@@ -39,12 +39,21 @@ extension Session {
     ) async throws -> JourneyForm {
         try await drive(nil, once: once) { work in
             guard let content = departure.content?.journey,
-                let entry = try work.receive(content, as: departure.arrival)
+                let entry = try work.receive(content, as: departure.arrival, departure.task)
             else { throw JourneyError.linkUnusable }
             // The user, the session and the time may be others here.
             try work.advanceIfPossible(entry)
             return try work.form(of: work.kept[departure.arrival] ?? entry, withSchemas: withSchemas)
         }
+    }
+
+    /// The task that the journey of a claim waits for; nil for none.
+    func task(ofJourneyBy claim: JourneyClaim) throws -> TaskID? {
+        let work = try JourneyWork(on: try pendingState(), environment)
+        guard let journey = try work.journey(namedBy: claim), let task = work.kept[journey]?.journey.task else {
+            return nil
+        }
+        return TaskID(session: id, journey: journey, number: task.number)
     }
 
     nonisolated(nonsending) func refuseJourney(_ arrival: String) async throws -> Bool {

@@ -22,10 +22,14 @@ extension Sessions {
         once: Once<JourneyForm>? = nil
     ) async throws -> JourneyForm {
         guard id != target.id, let source = try await session(id) else { throw claim.refusal }
-        let departure: JourneyTransfers.Departure
+        var departure: JourneyTransfers.Departure
         do {
             try await target.checkRoomForJourney()
+            let task = try source.task(ofJourneyBy: claim)
+            var standing: StoredTask?
+            if let task { standing = try await update(task, .look) }
             departure = try await source.departJourney(by: claim, to: target.id)
+            if standing?.id.number == departure.content?.journey.task?.number { departure.task = standing }
         } catch SessionError.ended {
             throw claim.refusal
         }

@@ -50,6 +50,13 @@ package struct StoredTask: Sendable, Equatable {
     /// Whether a worker with that attempt has the task; nil when the worker does not say.
     package func isOn(_ attempt: Int?) -> Bool { attempt == nil || attempt == self.attempt }
 
+    /// The task as far as another one is whose place it takes: a worker's lease goes on, and no attempt is forgotten.
+    func going(on former: StoredTask) -> StoredTask {
+        StoredTask(
+            id: id, name: name, attempts: former.attempts, createdAt: former.createdAt, attempt: former.attempt,
+            due: former.due, isClaimed: former.isClaimed, isKept: isKept)
+    }
+
     /// Hands it out.
     package mutating func claim(until end: Int64) {
         attempt += 1

@@ -148,7 +148,7 @@ struct GoingOnElsewhereTests {
         #expect(try await take().screen?.id == "a")
     }
 
-    @Test("a task goes along: it is handed out anew, and a result that names its former place is taken")
+    @Test("a task goes along with its lease and attempts, and a result that names its former place is taken")
     func tasks() async throws {
         let fixture = try fixture()
         let (source, journey) = try await started(1, in: fixture)
@@ -156,11 +156,13 @@ struct GoingOnElsewhereTests {
         let former = try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0)
         let target = try await fixture.session()
         let there = try await follow(try await link(source, journey), into: target, fixture)
-        let claimed = try await fixture.sessions.claimTasks(named: "work", max: 9, lease: 60_000, wait: 0)
-        #expect(claimed.map(\.task.id.session) == [target.id] && claimed.map(\.task.attempt) == [1])
+        #expect(try await fixture.sessions.claimTasks(named: "work", max: 9, lease: 60_000, wait: 0).isEmpty)
+        let tasks = try await fixture.sessions.tasks(limit: 9)
+        #expect(tasks.map(\.id.session) == [target.id] && tasks.map(\.attempt) == [1])
+        #expect(tasks.map(\.due) == former.map(\.task.due))
         try await fixture.sessions.endTask(try #require(former.first).task.id, outcome: "ok")
         #expect(try await target.journey(there.id).view.screen?.id == "b")
-        await #expect(throws: TaskError.over) { try await fixture.sessions.endTask(claimed[0].task.id, outcome: "ok") }
+        await #expect(throws: TaskError.over) { try await fixture.sessions.endTask(tasks[0].id, outcome: "ok") }
     }
 
     /// Fails one commit, before or after it is done, and every one behind it: the process is gone.
