@@ -153,3 +153,11 @@ extension TaskEnd {
     /// What became of the sign-in.
     fileprivate var user: SignedIn? { if case .signedIn(let user) = self { user } else { nil } }
 }
+
+extension Sessions {
+    fileprivate func endTask(_ id: TaskID, outcome: String, signingIn user: UserClaims) async throws -> TaskEnd {
+        var report = TaskReport(outcome: outcome)
+        report.user = user
+        return try await endTask(id, by: report)
+    }
+}

@@ -75,7 +75,7 @@ package struct TaskNotes: Sendable, Equatable {
 package struct KeptResult: Sendable, Equatable {
     package let outcome: String
     package let output: JSONDocument
-    /// The problem (RFC 9457) that whoever posted it was told of.
+    /// Why the flow did not take the result: the problem (RFC 9457) that the worker got as its response.
     package var problem: JSONDocument
     /// Whether no better one can come: no attempt is made any more, no time ends the task, and an operator has to.
     /// Before that the lease of the attempt runs.

@@ -1,7 +1,7 @@
 import JSONDocument
 import Navigation
 
-/// What a session knows of journeys that leave it or have come to it. Most sessions have none.
+/// A session's links, and its journeys that move to or from other sessions. Most sessions have none.
 ///
 /// How a journey moves, and what a crash leaves, is in docs/decisions/a-journey-moves-in-two-commits.md.
 struct JourneyTransfers: Sendable {
@@ -28,7 +28,8 @@ struct JourneyTransfers: Sendable {
         var task: StoredTask?
     }
 
-    /// A journey that has come, or was refused: whoever brings it again finds it here. The last ones are remembered.
+    /// A journey that arrived or was refused. Its mark keeps a late copy of the same move from being taken in again;
+    /// the session remembers the last ones.
     struct Arrival: Sendable {
         let journey: String
         /// It was refused, and must not come any more.

@@ -79,7 +79,7 @@ extension JourneyWork {
             guard !arrival.isRefused else { throw JourneyError.linkUnusable }
             return kept[id]
         }
-        if kept[id] != nil || kept.transfers.departure(of: id) != nil { return kept[id] }
+        if hasBeenHere(id) { return kept[id] }
         try kept.makeRoom(limit: environment.journeys.maxJourneys)
         var journey = content.renamed(id)
         journey.raiseOwned(to: pending.revision)
@@ -96,18 +96,22 @@ extension JourneyWork {
         kept.transfers.add(.init(journey: id, isRefused: false))
         pending.journeysBegun += 1
         note(nil, of: journey, isKept: true)
-        if let former, case .begun(let task)? = pending.taskChanges.popLast() {
-            pending.taskChanges.append(.begun(task.isKept ? task : task.going(on: former)))
+        if let former, case .begun(let task)? = pending.taskChanges.last, !task.isKept {
+            pending.taskChanges[pending.taskChanges.count - 1] = .begun(task.going(on: former))
         }
         try keep()
         return try createOwned(of: entry)
     }
+
+    /// Whether a journey is here, or has gone on from here, though its mark may be gone.
+    private func hasBeenHere(_ id: String) -> Bool { kept[id] != nil || kept.transfers.departure(of: id) != nil }
 
     /// Notes that a journey is not taken in, neither now nor later.
     ///
     /// - Returns: false when it was taken in before.
     mutating func refuse(_ id: String) throws -> Bool {
         if let arrival = kept.transfers.arrivals.first(where: { $0.journey == id }) { return arrival.isRefused }
+        if hasBeenHere(id) { return false }
         kept.transfers.add(.init(journey: id, isRefused: true))
         try keep(atMost: nil)
         return true
@@ -149,7 +153,7 @@ package enum JourneyClaim: Sendable {
 
     var digest: SHA256Digest? { if case .link(let link) = self { link.digest } else { nil } }
 
-    /// Why it moves nothing. It does not tell what there is.
+    /// The error when no journey may be moved. It is the same whether or not the journey exists.
     var refusal: JourneyError {
         switch self {
         case .link: .linkUnusable

@@ -209,7 +209,7 @@ extension JourneyWork {
                 for change in step.changes { try? make(change) }
             }
             if !step.sideTasks.isEmpty {
-                // What is to be done at the end is done, whoever signs out.
+                // Tasks that the flow's `exit` records are done even when the user signs out.
                 record(step.sideTasks, of: step.journey, isOfUser: false)
                 last = step.journey.step
             }

@@ -17,7 +17,7 @@ struct KeptJourneys: Sendable {
     /// What most sessions do not have: a pointer, so that a copy costs no more.
     private var box: TransfersBox?
 
-    /// Journeys that leave the session or have come to it.
+    /// Links, and journeys that move to or from other sessions.
     var transfers: JourneyTransfers {
         get { box?.transfers ?? JourneyTransfers() }
         set { box = newValue.isEmpty ? nil : TransfersBox(newValue) }

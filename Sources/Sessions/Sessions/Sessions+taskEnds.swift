@@ -44,11 +44,9 @@ extension Sessions {
     /// The same for a reported outcome.
     @discardableResult
     package func endTask(
-        _ id: TaskID, outcome: String, output: JSONDocument = .null, signingIn user: UserClaims? = nil
+        _ id: TaskID, outcome: String, output: JSONDocument = .null
     ) async throws -> TaskEnd {
-        var report = TaskReport(outcome: outcome, output: output)
-        report.user = user
-        return try await endTask(id, by: report)
+        try await endTask(id, by: TaskReport(outcome: outcome, output: output))
     }
 
     /// No better result can come.
