@@ -73,6 +73,12 @@ export class Session extends EventTarget {
     return base64URL(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
   }
 
+  /** Another tab may just have exchanged the token: what it stores is seen here a moment after its lock is free. */
+  async #isReplaced(token) {
+    for (let tries = 0; tries < 20 && token === this.token; tries++) await new Promise((later) => setTimeout(later, 50));
+    return token !== this.token;
+  }
+
   /** A sign-in may have ended the token: then this gets the new one. Of several tabs one does so. */
   #exchange(token) {
     const { url, mode, key } = this.#options;
@@ -88,7 +94,9 @@ export class Session extends EventTarget {
           await (verifier ? ask({ verifier }).catch(() => ask()) : ask());
         } else if (token === this.token) {
           if (!token || !verifier) return false;
-          this.token = (await ask({ verifier })).body.token;
+          const fresh = await ask({ verifier }).catch((error) => (error.status === 401 ? null : Promise.reject(error)));
+          if (fresh) this.token = fresh.body.token;
+          else if (!(await this.#isReplaced(token))) return false;
         }
         this.#kept = null;
         return true;
