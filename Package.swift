@@ -74,7 +74,7 @@ let package = Package(
         // The modules
         .target(name: "Threads", dependencies: ["CThreads"]),
         .target(
-            name: "HTTPServer", dependencies: ["CMicroHTTPD", "Threads"], exclude: ["README.md"],
+            name: "HTTPServer", dependencies: ["CMicroHTTPD", "CDeflate", "Threads"], exclude: ["README.md"],
             swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
         .target(name: "Navigation", dependencies: ["JSONDocument", "ServiceLocator"], exclude: ["README.md"]),
@@ -111,7 +111,7 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "API", "Configuration", "Operations", "FlowTools", "HTTPServer", "JSONDocument", "Navigation",
-                "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "CCurl", "CDeflate", "CEmbeddedFiles",
+                "Sessions", "Storage", "SQLiteStorage", "RedisStorage", "CCurl", "CEmbeddedFiles",
                 "Threads",
             ],
             swiftSettings: onCallersExecutor),

@@ -25,10 +25,12 @@ static const char *const names[CMHD_FIELD_NAMES] = {
     [CMHD_FIELD_CONTENT_TYPE] = "content-type",
     [CMHD_FIELD_AUTHORIZATION] = "authorization",
     [CMHD_FIELD_CONTENT_RANGE] = "content-range",
+    [CMHD_FIELD_SESSION_TOKEN] = "session-token",
     [CMHD_FIELD_IF_NONE_MATCH] = "if-none-match",
     [CMHD_FIELD_CONTENT_LENGTH] = "content-length",
     [CMHD_FIELD_SEC_FETCH_SITE] = "sec-fetch-site",
     [CMHD_FIELD_IDEMPOTENCY_KEY] = "idempotency-key",
+    [CMHD_FIELD_ACCEPT_ENCODING] = "accept-encoding",
     [CMHD_FIELD_CONTENT_ENCODING] = "content-encoding",
     [CMHD_FIELD_TRANSFER_ENCODING] = "transfer-encoding",
 };
@@ -80,7 +82,7 @@ cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length) {
     case 12: return one_of(CMHD_FIELD_CONTENT_TYPE, CMHD_FIELD_CONTENT_TYPE, name, length);
     case 13: return one_of(CMHD_FIELD_AUTHORIZATION, CMHD_FIELD_IF_NONE_MATCH, name, length);
     case 14: return one_of(CMHD_FIELD_CONTENT_LENGTH, CMHD_FIELD_SEC_FETCH_SITE, name, length);
-    case 15: return one_of(CMHD_FIELD_IDEMPOTENCY_KEY, CMHD_FIELD_IDEMPOTENCY_KEY, name, length);
+    case 15: return one_of(CMHD_FIELD_IDEMPOTENCY_KEY, CMHD_FIELD_ACCEPT_ENCODING, name, length);
     case 16: return one_of(CMHD_FIELD_CONTENT_ENCODING, CMHD_FIELD_CONTENT_ENCODING, name, length);
     case 17: return one_of(CMHD_FIELD_TRANSFER_ENCODING, CMHD_FIELD_TRANSFER_ENCODING, name, length);
     default: return CMHD_FIELD_OTHER;

@@ -1,6 +1,8 @@
 // The PROXY protocol: a proxy that passes bytes on sends a header with the client's address before them. The library
 // gets the socket when the header is complete.
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -8,10 +10,48 @@
 
 #include "internal.h"
 
+/// Version 1: `PROXY TCP4 192.0.2.1 192.0.2.2 56324 443`, CR LF, in at most 107 bytes; `PROXY UNKNOWN` and anything
+/// where the proxy does not know its client.
+static int read_text(const uint8_t *bytes, size_t length, struct sockaddr_storage *client) {
+    enum { most = 107 };
+    char line[most + 1];
+    const size_t seen = length < most ? length : most;
+    const uint8_t *end = memchr(bytes, '\n', seen);
+    if (end == NULL) return seen < most ? 0 : -1;
+    const size_t size = (size_t)(end - bytes) + 1;
+    if (size < 15 || end[-1] != '\r' || memchr(bytes, '\0', size) != NULL) return -1;
+    memcpy(line, bytes, size - 2);
+    line[size - 2] = '\0';
+    memset(client, 0, sizeof *client);
+    client->ss_family = AF_UNSPEC;
+    if (strncmp(line, "PROXY UNKNOWN", 13) == 0 && (line[13] == '\0' || line[13] == ' ')) return (int)size;
+    char family, source[INET6_ADDRSTRLEN], target[INET6_ADDRSTRLEN], again[most + 1];
+    unsigned from, to;
+    if (sscanf(line, "PROXY TCP%c %45s %45s %u %u", &family, source, target, &from, &to) != 5) return -1;
+    // As the proxy must have written it: one blank, no sign, no zeros in front.
+    snprintf(again, sizeof again, "PROXY TCP%c %s %s %u %u", family, source, target, from, to);
+    if (strcmp(line, again) != 0 || from > 65535 || to > 65535) return -1;
+    struct sockaddr_in *v4 = (struct sockaddr_in *)client;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)client;
+    struct in6_addr other;
+    if (family == '4' && inet_pton(AF_INET, source, &v4->sin_addr) == 1 && inet_pton(AF_INET, target, &other) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)from);
+    } else if (family == '6' && inet_pton(AF_INET6, source, &v6->sin6_addr) == 1 &&
+               inet_pton(AF_INET6, target, &other) == 1) {
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons((uint16_t)from);
+    } else {
+        return -1;
+    }
+    return (int)size;
+}
+
 int cmhd_read_proxy_header(const uint8_t *bytes, size_t length, struct sockaddr_storage *client) {
     static const uint8_t signature[] = {0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A};
     enum { fixed = 16, version = 2, proxied = 1, tcp4 = 0x11, tcp6 = 0x21 };
     const size_t seen = length < sizeof signature ? length : sizeof signature;
+    if (memcmp(bytes, "PROXY ", length < 6 ? length : 6) == 0) return length < 6 ? 0 : read_text(bytes, length, client);
     if (memcmp(bytes, signature, seen) != 0) return -1;
     if (length < fixed) return 0;
     const unsigned command = bytes[12] & 0x0F, size = (unsigned)bytes[14] << 8 | bytes[15];

@@ -132,7 +132,8 @@ extension Session {
         var last: String?
         var delay = 0.5
         while !Task.isCancelled {
-            var isHeldBack = false
+            // Until the first block, which comes at once unless a proxy keeps it.
+            var isHeldBack = true
             let token = token
             do {
                 if following.withLock(\.streamsFrom) > .now {
@@ -142,12 +143,14 @@ extension Session {
                     continue
                 }
                 following.withLock { $0.waiting = nil }
-                let fields = ["Accept": "text/event-stream"].merging(last.map { ["Last-Event-ID": $0] } ?? [:]) { $1 }
+                // Not what an EventSource of a browser accepts, which is told less of a problem.
+                let fields = ["Accept": "text/event-stream, application/problem+json"].merging(
+                    last.map { ["Last-Event-ID": $0] } ?? [:]
+                ) { $1 }
                 var text = Data()
                 for try await piece in transport.bytes("\(Self.current)/events", token: token, fields: fields) {
                     text += piece
-                    // First there is the head alone.
-                    isHeldBack = piece.isEmpty
+                    isHeldBack = false
                     while let end = text.firstRange(of: Data("\n\n".utf8)) {
                         let (change, id) = Self.change(in: text[..<end.lowerBound])
                         text.removeSubrange(..<end.upperBound)
@@ -178,7 +181,7 @@ extension Session {
                 }
                 delay = min(delay * 2, 30)
             }
-            try? await Task.sleep(for: .seconds(delay * .random(in: 0.5...1)))
+            try? await Task.sleep(for: .seconds(delay * .random(in: 1...4)))
         }
     }
 

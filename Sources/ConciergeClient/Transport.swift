@@ -63,7 +63,7 @@ struct Transport: Sendable {
                 guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
                 let status = response.statusCode
                 if status < 400 {
-                    return Answer(status: status, etag: response.value(forHTTPHeaderField: "ETag"), body: data)
+                    return Answer(status: status, etag: Self.etag(of: response), body: data)
                 }
                 problem = Self.problem(status, data)
                 let retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap { UInt($0) }
@@ -78,6 +78,12 @@ struct Transport: Sendable {
             guard isRepeatable, count < most else { throw problem }
             try await Task.sleep(for: .seconds(pause))
         }
+    }
+
+    /// The entity tag as the server wrote it. A proxy that compresses makes it weak, or adds the coding.
+    private static func etag(of response: HTTPURLResponse) -> String? {
+        response.value(forHTTPHeaderField: "ETag")?
+            .replacing(#/^W\/|-+(gzip|br|zstd)(?="$)/#, with: "")
     }
 
     /// `URLSession.data(for:)`, whose cancellation deadlocks on Linux: it waits for the queue of the session under a
@@ -114,8 +120,8 @@ struct Transport: Sendable {
             ?? Problem(status: status, code: nil, detail: "The server answered \(status).")
     }
 
-    /// The bytes of an answer as they come, after nothing for its head. Silence of 35 seconds is the end: the server
-    /// sends something every 15.
+    /// The bytes of an answer as they come. Silence of 5 seconds at the beginning, and of 35 later, is the end: the
+    /// server sends something at once, and then every 15 seconds.
     func bytes(_ path: String, token: String, fields: [String: String]) -> AsyncThrowingStream<Data, any Error> {
         AsyncThrowingStream { continuation in
             var request = request("GET", path, token: token, fields: fields)
@@ -124,7 +130,14 @@ struct Transport: Sendable {
             let delegate = PieceReader(continuation: continuation)
             let session = URLSession(configuration: http.configuration, delegate: delegate, delegateQueue: nil)
             let task = session.dataTask(with: request)
+            let silence = Task {
+                try await Task.sleep(for: .seconds(5))
+                guard !delegate.hasBegun.withLock(\.self) else { return }
+                continuation.finish(throwing: URLError(.timedOut))
+                Self.cancel(task, of: session)
+            }
             continuation.onTermination = { reason in
+                silence.cancel()
                 if case .cancelled = reason { Self.cancel(task, of: session) }
             }
             task.resume()
@@ -135,6 +148,8 @@ struct Transport: Sendable {
 
 private final class PieceReader: NSObject, URLSessionDataDelegate {
     private let continuation: AsyncThrowingStream<Data, any Error>.Continuation
+    /// Whether there is a refusal, or the first piece of a stream.
+    let hasBegun = Mutex(false)
 
     init(continuation: AsyncThrowingStream<Data, any Error>.Continuation) {
         self.continuation = continuation
@@ -144,11 +159,12 @@ private final class PieceReader: NSObject, URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        if (response as? HTTPURLResponse)?.statusCode == 200 { continuation.yield(Data()) }
+        if (response as? HTTPURLResponse)?.statusCode != 200 { hasBegun.withLock { $0 = true } }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        hasBegun.withLock { $0 = true }
         if Self.status(of: dataTask) == 200 { continuation.yield(data) }
     }
 

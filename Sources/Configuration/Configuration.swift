@@ -43,7 +43,7 @@ package struct Configuration: Sendable, Equatable {
     package var orphanedJourneys = FlowEngine.OrphanPolicy.refuse
     /// Whether the public listener serves the demo.
     package var demo = false
-    package var drainTimeout = Duration.seconds(10)
+    package var drainTimeout = Duration.seconds(8)
     package var drainDelay = Duration.zero
     package var rotationGrace = Duration.seconds(30)
     /// Follows the idle timeout until it is set.
@@ -163,12 +163,32 @@ package struct Configuration: Sendable, Equatable {
 
     /// Sessions of browsers.
     package struct Cookie: Sendable, Equatable {
+        /// Without the prefix `__Host-`, which it has while it is secure.
+        package var name = "concierge"
         package var secure = true
+        package var sameSite = SameSite.lax
+        package var partitioned = false
+
+        /// RFC 6265 bis, section 5.6.7.
+        package enum SameSite: String, Sendable, CaseIterable {
+            case strict, lax, none
+        }
     }
 
     /// Web pages of other origins.
     package struct CORS: Sendable, Equatable {
         package var allowedOrigins: [String] = []
+        /// What libraries add to requests by themselves: for tracing (W3C Trace Context and Baggage, Sentry, Zipkin,
+        /// Jaeger, Datadog, New Relic, Elastic, Instana, Dynatrace), against forgery (axios, Angular, jQuery), for
+        /// caches, and of htmx. None of them names the client or its rights to the server.
+        package var allowedFields = [
+            "traceparent", "tracestate", "baggage", "sentry-trace", "b3", "x-b3-traceid", "x-b3-spanid",
+            "x-b3-parentspanid", "x-b3-sampled", "x-b3-flags", "uber-trace-id", "x-datadog-trace-id",
+            "x-datadog-parent-id", "x-datadog-origin", "x-datadog-sampling-priority", "x-datadog-tags", "newrelic",
+            "elastic-apm-traceparent", "request-context", "x-instana-t", "x-instana-s", "x-instana-l", "x-dtpc",
+            "x-dtreferer", "x-requested-with", "x-xsrf-token", "x-csrf-token", "cache-control", "pragma",
+            "hx-request", "hx-current-url", "hx-target", "hx-trigger", "hx-trigger-name", "hx-boosted",
+        ]
     }
 
     /// The proxies in front of the public listener.

@@ -154,8 +154,24 @@ extension ConfigurationKey {
             "cookie.secure", .boolean, \.cookie.secure,
             "Whether the session cookie is only sent over HTTPS. Set it to false for development only."),
         .init(
+            "cookie.name", .cookieName, \.cookie.name,
+            "Name of the session cookie. While it is secure, `__Host-` stands before it. Several installations on one "
+                + "host need different names."),
+        .init(
+            "cookie.same_site", .choice, \.cookie.sameSite,
+            "Whether browsers send the cookie with requests that pages of other sites cause: `none` does, and is needed "
+                + "where the page is embedded in another site."),
+        .init(
+            "cookie.partitioned", .boolean, \.cookie.partitioned,
+            "Whether browsers keep a cookie of its own for each site that embeds the page (CHIPS)."),
+        .init(
             "cors.allowed_origins", .origins, \.cors.allowedOrigins,
             "Other web origins whose pages may call the public listener (CORS), also with the session cookie."),
+
+        .init(
+            "cors.allowed_fields", .fieldNames, \.cors.allowedFields,
+            "Header fields that their pages may send, besides those that the API names: what libraries for tracing and "
+                + "the like add to requests by themselves."),
 
         .init(
             "proxies.networks", .networks, \.proxies.networks,

@@ -69,6 +69,12 @@ enum ConfigurationRules {
                 ? "sync_interval is \(text($0.syncInterval)), and durability is \($0.durability.rawValue); "
                     + "it counts with interval only" : nil
         },
+        Rule(code: "conflict", severity: .error, keys: ["cookie.secure", "cookie.same_site", "cookie.partitioned"]) {
+            $0.cookie.secure || ($0.cookie.sameSite != .none && !$0.cookie.partitioned)
+                ? nil
+                : "cookie.secure is false, and browsers refuse such a cookie with cookie.same_site none or "
+                    + "cookie.partitioned; allowed is true with either"
+        },
         Rule(code: "conflict", severity: .error, keys: ["cookie.secure", "tls.certificate"]) {
             $0.tls.certificate != nil && !$0.cookie.secure
                 ? "cookie.secure is false, and tls.certificate is given; allowed is true with HTTPS" : nil

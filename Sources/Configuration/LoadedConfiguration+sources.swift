@@ -43,12 +43,24 @@ extension LoadedConfiguration {
     private static let keysByVariable = Dictionary(
         uniqueKeysWithValues: ConfigurationKey.all.map { ($0.environmentName, $0) })
 
-    /// An empty variable counts as missing, because Compose sets one for `${PORT:-}`.
+    /// Of the client on the command line.
+    private static let otherVariables: Set = ["CONCIERGE_URL"]
+
+    /// An empty variable counts as missing, because Compose sets one for `${PORT:-}`. Others may set variables with
+    /// this prefix, too: Kubernetes does for a service named `concierge`. So one that is not known is no error.
     mutating func read(environment: [String: String]) {
         // Those that the file has.
         let tasks = configuration.tasks.names
         for (name, text) in environment.sorted(by: { $0.key < $1.key })
-        where name.hasPrefix(Self.variablePrefix) && name != Self.fileVariable {
+        where name.hasPrefix(Self.variablePrefix) && name != Self.fileVariable && !Self.otherVariables.contains(name) {
+            if name == "CONCIERGE_PORT", text.hasPrefix("tcp://") {
+                problems.append(
+                    ConfigurationProblem(
+                        .warning, at: .environment(name), code: "foreign_variable",
+                        "is not the port but what Kubernetes sets for a service named concierge, and has no effect; "
+                            + "enableServiceLinks: false prevents it"))
+                continue
+            }
             if let key = Self.keysByVariable[name] ?? ConfigurationKey.ofTask(variable: name, known: tasks) {
                 if !text.isEmpty { set(key, to: .plain(text), at: .environment(name)) }
                 continue
@@ -60,8 +72,8 @@ extension LoadedConfiguration {
                 String(name.dropFirst(Self.variablePrefix.count)), among: known.map { String($0) })
             problems.append(
                 ConfigurationProblem(
-                    at: .environment(name), code: "unknown_key",
-                    "there is no key for this variable"
+                    .warning, at: .environment(name), code: "unknown_key",
+                    "there is no key for this variable, so it has no effect"
                         + (guess.map { "; did you mean \(Self.variablePrefix)\($0)?" } ?? "")))
         }
     }

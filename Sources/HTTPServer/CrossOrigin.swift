@@ -1,7 +1,7 @@
 /// Web pages of other origins that may call the server: Fetch Standard, section 3.3 (CORS).
 public struct CrossOrigin: Sendable {
-    /// Exact origins, as browsers send them. Their pages may send cookies.
-    public var allowedOrigins: [String]
+    /// Their pages may send cookies.
+    public var allowedOrigins: WebOrigins
     /// The fields that their pages may send, besides those that any page may.
     public var requestFields: [HTTPFieldName]
     /// The fields of responses that their pages may read, besides those that any page may.
@@ -11,7 +11,7 @@ public struct CrossOrigin: Sendable {
 
     /// Allows these origins.
     public init(
-        allowedOrigins: [String], requestFields: [HTTPFieldName] = [], responseFields: [HTTPFieldName] = []
+        allowedOrigins: WebOrigins, requestFields: [HTTPFieldName] = [], responseFields: [HTTPFieldName] = []
     ) {
         self.allowedOrigins = allowedOrigins
         self.requestFields = requestFields
@@ -23,22 +23,21 @@ public struct CrossOrigin: Sendable {
 struct CrossOriginFields: Sendable {
     /// Added to every response: caches must not give the response for one origin to another.
     let common: HTTPFields
-    /// Added to each response for an allowed origin.
-    private let byOrigin: [ArraySlice<UInt8>: HTTPFields]
+    /// Added to each response for an allowed origin, with the origin itself.
+    private let permission: HTTPFields
     private let preflight: HTTPFields
+    private let allowed: WebOrigins
 
     init(_ settings: CrossOrigin) {
-        let common: HTTPFields = [.vary: HTTPFieldName.origin.text]
-        self.common = common
-        let exposed = settings.responseFields.map(\.text).joined(separator: ", ")
-        let pairs = settings.allowedOrigins.map { origin in
-            var fields = common
-            fields.add("Access-Control-Allow-Origin", origin)
-            fields.add("Access-Control-Allow-Credentials", "true")
-            if !exposed.isEmpty { fields.add("Access-Control-Expose-Headers", exposed) }
-            return (ArraySlice(origin.utf8), fields)
+        allowed = settings.allowedOrigins
+        common = [.vary: HTTPFieldName.origin.text]
+        var permission = common
+        permission.add("Access-Control-Allow-Credentials", "true")
+        if !settings.responseFields.isEmpty {
+            permission.add(
+                "Access-Control-Expose-Headers", settings.responseFields.map(\.text).joined(separator: ", "))
         }
-        byOrigin = Dictionary(pairs) { first, _ in first }
+        self.permission = permission
         var preflight: HTTPFields = ["Access-Control-Max-Age": "\(settings.maxAge.components.seconds)"]
         if !settings.requestFields.isEmpty {
             preflight.add(
@@ -47,12 +46,16 @@ struct CrossOriginFields: Sendable {
         self.preflight = preflight
     }
 
-    var all: [HTTPFields] { Array(byOrigin.values) }
+    var isWellFormed: Bool { permission.isWellFormed && preflight.isWellFormed }
 
     /// The fields for the request's origin; nil when that is not allowed, or there is none.
     func fields(for request: HTTPRequest) -> HTTPFields? {
-        guard request.fields.contains(.origin), case .one(let origin) = request.fields.only(.origin) else { return nil }
-        return byOrigin[origin]
+        guard request.fields.contains(.origin), case .one(let origin) = request.fields.only(.origin),
+            allowed.contains(origin)
+        else { return nil }
+        var fields = permission
+        fields.add("Access-Control-Allow-Origin", String(decoding: origin, as: UTF8.self))
+        return fields
     }
 
     /// Adds what a browser asks for before it sends the request itself.

@@ -13,9 +13,9 @@ public struct TrustedProxies: Sendable {
         case forwarded
         /// Addresses, divided by commas.
         case xForwardedFor = "x-forwarded-for"
-        /// No field, but bytes before the first request of a connection, and before TLS: the PROXY protocol, version 2
-        /// (<https://www.haproxy.org/download/2.6/doc/proxy-protocol.txt>). All connections from the proxies' networks
-        /// must begin with them.
+        /// No field, but bytes before the first request of a connection, and before TLS: the PROXY protocol, version 1
+        /// or 2 (<https://www.haproxy.org/download/2.6/doc/proxy-protocol.txt>). All connections from the proxies'
+        /// networks must begin with them.
         case proxyProtocol = "proxy-protocol"
     }
 

@@ -28,13 +28,17 @@ struct AdminTests {
                     #expect(answer.code == "admin_key_needed")
                     #expect(try await app.admin().get("\(path)?no=such", fields: fields).status == 401)
                 }
-                for fields in [[("X-Admin-Key", Self.key)], [("Authorization", "Bearer \(Self.key)")]] {
+                let gateway = ("Authorization", "Basic c3RhZ2luZzpzZWNyZXQ=")
+                for fields in [
+                    [("X-Admin-Key", Self.key)], [("Authorization", "Bearer \(Self.key)")],
+                    [("X-Admin-Key", Self.key), gateway], [("X-Admin-Key", Self.key), ("Authorization", "Bearer eyJ")],
+                ] {
                     let answer = try await app.admin().get(path, fields: fields)
                     #expect(answer.status == 200 || answer.code == "session_not_found")
                 }
                 for fields in [
-                    [("X-Admin-Key", Self.key), ("Authorization", "Bearer \(Self.key)")],
-                    [("X-Admin-Key", Self.key), ("X-Admin-Key", Self.key)],
+                    [("X-Admin-Key", Self.key), ("Authorization", "Bearer cg_x")],
+                    [("X-Admin-Key", Self.key), ("X-Admin-Key", Self.key)], [gateway, gateway],
                 ] {
                     #expect(try await app.admin().get(path, fields: fields).code == "ambiguous_credentials")
                 }
@@ -43,6 +47,35 @@ struct AdminTests {
             for path in ["/health/alive", "/health/ready", "/version", "/openapi.json", "/problems/not_found"] {
                 #expect(try await app.admin().get(path).status == 200)
             }
+        }
+    }
+
+    @Test(
+        "any user id can be listed and ended",
+        arguments: [
+            "ada", "https://idp.example/users/7", "a/b", ".", "..", "../..", "ada\n", "\n", "a b", " ", "a+b", "a%2Fb",
+            "%",
+            "ü", "👩‍🚀", "a?b=c", "a&b=c", "a#b", "a;b", "\"a\"", "\\", "auth0|5f7c8ec7c33c6c004bbafe82",
+            "ada@example.org",
+            "CN=Ada,O=Example", "null", "a\u{0}b",
+        ])
+    func users(id: String) async throws {
+        try await withApplication { app in
+            let sessions = [try await app.newSession().id, try await app.newSession().id]
+            let body = (["user_id": JSONDocument(id)] as JSONDocument).serialized()
+            let admin = app.admin()
+            let path = "/v1/sessions/\(sessions[0])/user"
+            let signedIn = try await admin.send("PUT", path, json: String(decoding: body, as: UTF8.self))
+            #expect(signedIn.status == 200)
+            let encoded = id.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let listed = try await admin.get("/v1/sessions?user_id=\(encoded)")
+            #expect(listed.items.map { $0[member: "id"]?.string } == [sessions[0]])
+            let ended = try await admin.send("DELETE", "/v1/sessions?user_id=\(encoded)")
+            #expect(ended.status == 200 && ended[member: "count"] == 1)
+            #expect(try await admin.get("/v1/sessions/\(sessions[0])").status == 404)
+            // Nobody has an empty id.
+            #expect(try await admin.send("DELETE", "/v1/sessions?user_id=")[member: "count"] == 0)
+            #expect(try await admin.get("/v1/sessions/\(sessions[1])").status == 200)
         }
     }
 

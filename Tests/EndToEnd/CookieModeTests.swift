@@ -81,6 +81,43 @@ struct CookieModeTests {
         }
     }
 
+    @Test(
+        "without Sec-Fetch-Site, an Origin with host and port of Host is the page's own",
+        arguments: [
+            ("http://dev.test:8080", "dev.test:8080", true), ("http://dev.test", "dev.test", true),
+            ("http://dev.test", "dev.test:80", true), ("https://dev.test", "dev.test:443", true),
+            ("http://dev.test", "Dev.Test", true), ("https://dev.test", "dev.test", true),
+            ("http://[fd00::1]:8080", "[fd00::1]:8080", true), ("http://dev.test:8081", "dev.test:8080", false),
+            ("http://evil.test", "dev.test", false), ("https://dev.test", "dev.test:80", false),
+            ("http://dev.test.evil", "dev.test", false), ("null", "dev.test", false), ("http://", "dev.test", false),
+        ])
+    func ownOrigin(origin: String, host: String, isOwn: Bool) async throws {
+        try await withApplication { app in
+            let client = app.client().with("Cookie", try await Self.session(of: app).cookie).with("Origin", origin)
+            let answer = try await client.send("PATCH", Paths.profile, json: #"{"name":"Ada"}"#, host: host)
+            #expect(answer.status == (isOwn ? 200 : 403))
+            let foreign = client.with("Sec-Fetch-Site", "cross-site")
+            #expect(try await foreign.send("PATCH", Paths.profile, json: "{}", host: host).status == 403)
+        }
+    }
+
+    @Test("the cookie's name and attributes are settings")
+    func named() async throws {
+        try await withApplication { configuration in
+            configuration.cookie.name = "shop"
+            configuration.cookie.sameSite = .none
+            configuration.cookie.partitioned = true
+        } _: { app in
+            let (id, cookie, set) = try await Self.session(of: app)
+            #expect(cookie.hasPrefix("__Host-shop=cg_"))
+            #expect(Self.attributes(of: set).isSuperset(of: ["Secure", "SameSite=None", "Partitioned", "Path=/"]))
+            #expect(try await app.client().with("Cookie", cookie).get(Paths.current)[member: "id"]?.string == id)
+            // The cookie of another installation on this host.
+            let both = "__Host-concierge=x; \(cookie)"
+            #expect(try await app.client().with("Cookie", both).get(Paths.current).status == 200)
+        }
+    }
+
     @Test("safe methods, and bearer tokens, need none of that")
     func safe() async throws {
         try await withApplication { app in

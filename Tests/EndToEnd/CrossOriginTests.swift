@@ -93,6 +93,45 @@ struct CrossOriginTests {
         }
     }
 
+    @Test("may have any one label where the setting has a star, and the scheme of an app's shell")
+    func patterns() async throws {
+        try await withApplication { configuration in
+            configuration.cors.allowedOrigins = ["https://*.preview.example", "capacitor://localhost"]
+        } _: { app in
+            for (origin, isAllowed) in [
+                ("https://a.preview.example", true), ("https://a-1.preview.example", true),
+                ("capacitor://localhost", true), ("https://preview.example", false),
+                ("https://.preview.example", false), ("https://a.b.preview.example", false),
+                ("https://evil.example/.preview.example", false), ("https://a.preview.example.evil", false),
+                ("http://a.preview.example", false), ("https://*.preview.example", false),
+                ("capacitor://localhost:1", false),
+            ] {
+                let response = try await app.client().with("Origin", origin).get("/version")
+                #expect(response["Access-Control-Allow-Origin"] == (isAllowed ? origin : nil))
+            }
+        }
+    }
+
+    @Test(
+        "may send what libraries add by themselves, and nothing that a proxy or an admin would say",
+        arguments: [
+            "baggage, sentry-trace", "traceparent, tracestate", "b3", "x-b3-traceid, x-b3-spanid, x-b3-sampled",
+            "x-datadog-trace-id, x-datadog-parent-id, x-datadog-origin, x-datadog-sampling-priority", "uber-trace-id",
+            "newrelic, traceparent, tracestate", "elastic-apm-traceparent", "request-id, request-context",
+            "x-instana-t, x-instana-s, x-instana-l", "x-dtpc", "x-requested-with", "content-type, x-xsrf-token",
+            "cache-control, pragma", "hx-request, hx-current-url, hx-target", "authorization, content-type",
+        ])
+    func fieldsOfLibraries(names: String) async throws {
+        try await withOrigins { app in
+            let fields = Self.preflight + [("Access-Control-Request-Headers", names)]
+            let response = try await app.client().send("OPTIONS", Paths.profile, fields: fields)
+            let allowed = (response["Access-Control-Allow-Headers"] ?? "").lowercased().split(separator: ", ")
+            #expect(Set(names.replacing(" ", with: "").split(separator: ",")).isSubset(of: allowed))
+            #expect(
+                Set(["*", "cookie", "host", "forwarded", "x-forwarded-for", "x-admin-key"]).isDisjoint(with: allowed))
+        }
+    }
+
     @Test("learn by a preflight what each path really allows")
     func preflights() async throws {
         try await withOrigins { app in

@@ -65,7 +65,7 @@ struct ProblemTests {
                 "invalid_patch", try await client.send("PATCH", Paths.profile, json: "{}", fields: jsonPatch))
             found.expect("invalid_condition", try await client.get(Paths.profile, fields: [("If-Match", "7")]))
             found.expect(
-                "ambiguous_credentials", try await client.get(Paths.profile, fields: [("Authorization", "Bearer x")]))
+                "ambiguous_credentials", try await client.get(Paths.profile, fields: [("Session-Token", "x")]))
             found.expect(
                 "invalid_idempotency_key",
                 try await client.send("POST", Paths.tokens, fields: [("Idempotency-Key", "a b")]))

@@ -84,7 +84,7 @@ struct TokenTests {
         }
     }
 
-    @Test("two credentials are 400, also when they are the same, or when one of them is no token")
+    @Test("two credentials are 400, also when they are the same, or when one of them opens nothing")
     func ambiguous() async throws {
         try await withApplication { app in
             let token = try await app.newSession().token
@@ -92,7 +92,9 @@ struct TokenTests {
             let cookie = "__Host-concierge=\(token)"
             let cases: [[(String, String)]] = [
                 [bearer, bearer], [bearer, ("Authorization", "Basic x")], [bearer, ("Cookie", cookie)],
-                [("Authorization", "Basic x"), ("Cookie", cookie)], [("Cookie", "\(cookie); \(cookie)")],
+                [("Authorization", "Bearer cg_x"), ("Cookie", cookie)], [bearer, ("Session-Token", token)],
+                [("Session-Token", token), ("Session-Token", token)], [("Session-Token", "x"), bearer],
+                [("Session-Token", token), ("Cookie", cookie)], [("Cookie", "\(cookie); \(cookie)")],
                 [("Cookie", cookie), ("Cookie", cookie)], [("Cookie", "\(cookie); a=b; __Host-concierge=")],
                 [("Cookie", "__Host-concierge=x; \(cookie)")],
             ]
@@ -106,6 +108,27 @@ struct TokenTests {
             // A cookie of another name is none of ours.
             let other = try await app.client().get(Paths.current, fields: [bearer, ("Cookie", "concierge=x; a=b")])
             #expect(other.status == 200)
+        }
+    }
+
+    @Test(
+        "Authorization may be a gateway's, while the session's credential is elsewhere",
+        arguments: [
+            "Basic c3RhZ2luZzpzZWNyZXQ=", "Negotiate YII=", "Digest username=\"a\"", "Bearer eyJhbGciOiJub25lIn0",
+        ])
+    func besideGateways(authorization: String) async throws {
+        try await withApplication { app in
+            let (_, id, token) = try await app.newSession()
+            let gateway = app.client().with("Authorization", authorization)
+            #expect(try await gateway.get(Paths.current).status == 401)
+            for own in [("Session-Token", token), ("Cookie", "__Host-concierge=\(token)")] {
+                #expect(try await gateway.get(Paths.current, fields: [own])[member: "id"]?.string == id)
+            }
+            let client = app.client().with("Session-Token", token)
+            #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
+            // A cookie still has to show where it comes from.
+            let cookie = gateway.with("Cookie", "__Host-concierge=\(token)")
+            #expect(try await cookie.patch(Paths.profile, "{}").code == "cross_site_request")
         }
     }
 

@@ -81,7 +81,7 @@ enum FuzzedHTTP {
         guard !text.isEmpty else { return }
         for method in [HTTPMethod.get, .put, .options, .connect] {
             let fields = HTTPRequestFields(target: text, fields: [])
-            guard case .handle(let match) = router.decide(router.find(method, fields), method) else { continue }
+            guard case .handle(let match) = router.decide(router.find(method, fields), method, fields) else { continue }
             let request = request(fields, match)
             _ = try? request.query
             for name in match.route?.pattern.parameterNames ?? [] { _ = request.parameter(name) }
@@ -94,7 +94,7 @@ enum FuzzedHTTP {
         var fields = parts[0].split(separator: 10).map { (HTTPFieldName.cookie, String(decoding: $0, as: UTF8.self)) }
         if !parts[1].isEmpty { fields.append((.authorization, String(decoding: parts[1], as: UTF8.self))) }
         let head = HTTPRequestFields(target: "/", fields: fields)
-        guard case .handle(let match) = router.decide(router.find(.get, head), .get) else { return }
+        guard case .handle(let match) = router.decide(router.find(.get, head), .get, head) else { return }
         if let found = try? SessionCredential.of(request(head, match), cookieName: "concierge"), let token = found.token
         {
             precondition(bytes.count >= 40, "a token of nothing: \(token.sessionID)")

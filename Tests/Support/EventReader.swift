@@ -44,13 +44,16 @@ package final class EventReader: @unchecked Sendable {
 
     /// Opens the stream, and reads up to its resume point when it has begun.
     ///
-    /// - Parameter receiveBuffer: see `RawConnection`.
+    /// - Parameters:
+    ///   - isEventSource: whether it asks as a browser's `EventSource` does, which wants nothing but a stream.
+    ///   - receiveBuffer: see `RawConnection`.
     package static func open(
         _ client: TestClient, after id: String? = nil, path: String = "/v1/sessions/current/events",
-        receiveBuffer: Int32? = nil
+        isEventSource: Bool = false, receiveBuffer: Int32? = nil
     ) async throws -> EventReader {
         let fields = id.map { [("Last-Event-ID", $0)] } ?? []
-        let request = client.with("Accept", "text/event-stream").request("GET", path, fields: fields)
+        let request = client.with("Accept", "text/event-stream\(isEventSource ? "" : ", */*")")
+            .request("GET", path, fields: fields)
         let port = client.port
         let reader = try await blocking {
             let connection = try RawConnection(port: port, receiveBuffer: receiveBuffer)

@@ -15,7 +15,7 @@ enum GeneralRules {
         "location", "preference-applied", "ratelimit", "ratelimit-policy", "referrer-policy", "request-id",
         "retry-after",
         "set-cookie",
-        "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
+        "www-authenticate", "x-accel-buffering", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]
 
     static func check(_ response: TestResponse, of method: String, _ path: String, sourceLocation: SourceLocation) {

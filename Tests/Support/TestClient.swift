@@ -24,10 +24,10 @@ package struct TestClient: Sendable {
     @discardableResult
     package func send(
         _ method: String, _ path: String, json: String? = nil, fields: [(name: String, value: String)] = [],
-        sourceLocation: SourceLocation = #_sourceLocation
+        host: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> TestResponse {
         try await send(
-            request(method, path, json: json, fields: fields), method, path, sourceLocation: sourceLocation)
+            request(method, path, json: json, fields: fields, host: host), method, path, sourceLocation: sourceLocation)
     }
 
     @discardableResult
@@ -42,8 +42,7 @@ package struct TestClient: Sendable {
     package func get(
         _ path: String, host: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> TestResponse {
-        let request = Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
-        return try await send(request, "GET", path, sourceLocation: sourceLocation)
+        try await send("GET", path, host: host, sourceLocation: sourceLocation)
     }
 
     /// Sends these bytes, which are one request.
@@ -73,9 +72,10 @@ package struct TestClient: Sendable {
 
     /// The bytes of a request, for those who send them themselves.
     package func request(
-        _ method: String, _ path: String, json: String? = nil, fields: [(name: String, value: String)] = []
+        _ method: String, _ path: String, json: String? = nil, fields: [(name: String, value: String)] = [],
+        host: String? = nil
     ) -> [UInt8] {
-        var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: \(host ?? "127.0.0.1:\(port)")\r\n"
         let all = self.fields + fields
         for field in all { head += "\(field.name): \(field.value)\r\n" }
         if let json {

@@ -140,7 +140,9 @@ export class Session extends EventTarget {
     let answer;
     try {
       const response = await fetch(address, init);
-      answer = { status: response.status, headers: response.headers, etag: response.headers.get("etag"), response };
+      // As the server wrote it, also behind a proxy that compresses.
+      const etag = response.headers.get("etag")?.replace(/^W\/|-+(gzip|br|zstd)(?="$)/g, "") ?? null;
+      answer = { status: response.status, headers: response.headers, etag, response };
       if (answer.headers.get("content-type")?.includes("json")) answer.body = await response.json();
     } catch (cause) {
       if (signal?.aborted) throw cause;
@@ -196,7 +198,8 @@ export class Session extends EventTarget {
         else if ([404, 405, 406].includes(error.status)) streamsFrom = performance.now() + 300_000;
         else delay = Math.min(delay * 2, 30_000);
       }
-      do await pause(delay, signal);
+      // After a restart of the server not all clients come at once.
+      do await pause(delay * (1 + 3 * Math.random()), signal);
       while (this.isExpired && !signal.aborted);
     }
   }
@@ -212,19 +215,19 @@ export class Session extends EventTarget {
   async *#stream(last, signal) {
     const silence = new AbortController();
     let [timer, text] = [null, ""];
-    const expect = (status) => {
+    const expect = (status, time) => {
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(new Problem({ status })), 35_000);
+      timer = setTimeout(() => silence.abort(new Problem({ status })), time);
     };
-    expect(0);
-    const headers = { accept: "text/event-stream", ...(last && { "last-event-id": last }) };
+    // The head and the first block come at once, and then something every 15 seconds: nothing is what a proxy holds back.
+    expect(406, 5_000);
+    // Not what an EventSource accepts, which is told less of a problem.
+    const headers = { accept: "text/event-stream, application/problem+json", ...(last && { "last-event-id": last }) };
     const options = { headers, signal: AbortSignal.any([signal, silence.signal]), isWatching: true };
     const { response } = await this.request("GET", `${CURRENT}/events`, options);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    // The server sends something at once, and then every 15 seconds: nothing at all is what a proxy holds back.
-    expect(406);
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      expect(0);
+      expect(0, 35_000);
       const blocks = (text + value).split("\n\n");
       text = blocks.pop();
       for (const block of blocks) {

@@ -86,10 +86,12 @@ typedef enum {
     CMHD_FIELD_CONTENT_TYPE,
     CMHD_FIELD_AUTHORIZATION,
     CMHD_FIELD_CONTENT_RANGE,
+    CMHD_FIELD_SESSION_TOKEN,
     CMHD_FIELD_IF_NONE_MATCH,
     CMHD_FIELD_CONTENT_LENGTH,
     CMHD_FIELD_SEC_FETCH_SITE,
     CMHD_FIELD_IDEMPOTENCY_KEY,
+    CMHD_FIELD_ACCEPT_ENCODING,
     CMHD_FIELD_CONTENT_ENCODING,
     CMHD_FIELD_TRANSFER_ENCODING,
     CMHD_FIELD_NAMES,           ///< how many there are
@@ -167,7 +169,7 @@ enum { CMHD_PRODUCE_LATER = 0, CMHD_PRODUCE_END = -1, CMHD_PRODUCE_BROKEN = -2 }
 /// Why a waiting request must end.
 typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd_end;
 
-/// Reads the header of version 2 of the PROXY protocol, as a proxy sends it before the bytes of its client:
+/// Reads the header of version 1 or 2 of the PROXY protocol, as a proxy sends it before the bytes of its client:
 /// <https://www.haproxy.org/download/2.6/doc/proxy-protocol.txt>, section 2.2.
 ///
 /// Returns its size, and the address in `client`: of the family AF_UNSPEC when there is none, because the connection is

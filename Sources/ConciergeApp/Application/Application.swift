@@ -256,7 +256,8 @@ package actor Application {
     private var caller: SessionCaller {
         SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
-            allowedOrigins: Set(configuration.cors.allowedOrigins), watchingExtends: configuration.watchingExtends,
+            allowedOrigins: WebOrigins(configuration.cors.allowedOrigins),
+            watchingExtends: configuration.watchingExtends,
             quotas: quotas, log: log)
     }
 

@@ -124,11 +124,12 @@ extension HTTPServerConfiguration {
         }
         if !configuration.cors.allowedOrigins.isEmpty {
             result.crossOrigin = CrossOrigin(
-                allowedOrigins: configuration.cors.allowedOrigins,
+                allowedOrigins: WebOrigins(configuration.cors.allowedOrigins),
                 requestFields: [
-                    .authorization, .contentType, .ifMatch, .ifNoneMatch, "Idempotency-Key", .prefer, .acceptLanguage,
-                    .lastEventID, .requestID, "traceparent",
-                ],
+                    .authorization, .sessionToken, .contentType, .ifMatch, .ifNoneMatch, "Idempotency-Key", .prefer,
+                    .acceptLanguage,
+                    .lastEventID, .requestID,
+                ] + configuration.cors.allowedFields.map { HTTPFieldName($0) },
                 responseFields: [
                     .etag, .location, .requestID, .retryAfter, .preferenceApplied, "Idempotency-Replayed", .allow,
                     .rateLimit, .rateLimitPolicy,

@@ -89,18 +89,23 @@ final class AdminAccess: Sendable {
             for (parameter, key) in Self.recorded where parameters.contains(parameter) {
                 line.add(key, request.parameter(parameter))
             }
+            if let user = (try? request.query)?["user_id"] { line.add("user", user) }
             if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
             line.add("status", Int(status.code))
         }
     }
 
     private func key(shownBy request: HTTPRequest) throws(Problem) -> ArraySlice<UInt8>? {
-        let plain = request.fields.bytes(of: .adminKey)
-        let authorization = request.fields.bytes(of: .authorization)
-        guard plain == nil || authorization == nil, request.fields.count(of: .adminKey) <= 1,
-            request.fields.count(of: .authorization) <= 1
-        else { throw Problem(.ambiguousCredentials, "The key must be sent in one field, once.") }
-        return plain ?? authorization?.withUnsafeBytes { SessionCredential.bearer($0).map { ArraySlice($0) } }
+        guard request.fields.count(of: .adminKey) <= 1, request.fields.count(of: .authorization) <= 1 else {
+            throw Problem(.ambiguousCredentials, "The key must be sent in one field, once.")
+        }
+        let bearer = request.fields.bytes(of: .authorization)?.withUnsafeBytes {
+            SessionCredential.bearer($0).map { ArraySlice($0) }
+        }
+        guard let plain = request.fields.bytes(of: .adminKey) else { return bearer }
+        // Beside the key, `Authorization` is that of a gateway, unless it has the token of a session.
+        if let bearer, bearer.withUnsafeBytes(PresentedToken.mayBe) { throw Problem(.ambiguousCredentials) }
+        return plain
     }
 
     /// RFC 9112, section 3.2.2: the host of a target in absolute-form takes the place of the field. Here both count.
@@ -130,9 +135,7 @@ final class AdminAccess: Sendable {
         switch request.fields.only(.origin) {
         case .none: return false
         case .several: return true
-        case .one(let origin):
-            let authority = (request.targetAuthority ?? request.fields[.host] ?? "").lowercased()
-            return !origin.equals("http://\(authority)") && !origin.equals("https://\(authority)")
+        case .one(let origin): return !request.isOwnOrigin(origin)
         }
     }
 }

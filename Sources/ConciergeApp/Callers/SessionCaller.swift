@@ -18,13 +18,13 @@ extension HTTPFieldName {
 final class SessionCaller: Sendable {
     let sessions: Sessions
     let cookie: SessionCookie
-    let allowedOrigins: Set<String>
+    let allowedOrigins: WebOrigins
     let watchingExtends: Bool
     let quotas: Quotas
     let log: Log
 
     init(
-        sessions: Sessions, cookie: SessionCookie, allowedOrigins: Set<String>, watchingExtends: Bool, quotas: Quotas,
+        sessions: Sessions, cookie: SessionCookie, allowedOrigins: WebOrigins, watchingExtends: Bool, quotas: Quotas,
         log: Log
     ) {
         self.sessions = sessions
@@ -166,14 +166,13 @@ final class SessionCaller: Sendable {
     /// show where it comes from.
     private func checkSite(of request: HTTPRequest) throws(Problem) {
         if request.method.isSafe { return }
+        let site = request.fields.only(.secFetchSite)
         // A repeated field is ambiguous.
-        if case .one(let site) = request.fields.only(.secFetchSite), site.equals("same-origin") || site.equals("none") {
-            return
-        }
-        if case .one(let origin) = request.fields.only(.origin),
-            allowedOrigins.contains(String(decoding: origin, as: UTF8.self))
-        {
-            return
+        if case .one(let site) = site, site.equals("same-origin") || site.equals("none") { return }
+        if case .one(let origin) = request.fields.only(.origin) {
+            if allowedOrigins.contains(origin) { return }
+            // Browsers send the first field over HTTPS and to localhost only.
+            if case .none = site, request.isOwnOrigin(origin) { return }
         }
         throw Problem(.crossSite)
     }

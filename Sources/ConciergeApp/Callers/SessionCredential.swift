@@ -3,26 +3,42 @@ import Configuration
 import HTTPServer
 import Sessions
 
-/// The credential of a request: a bearer token, or the session cookie.
+/// The credential of a request: a bearer token, in `Authorization` or in `Session-Token`, or the session cookie.
+///
+/// A gateway in front of the server may take `Authorization` for itself. Whatever has another scheme there, or another
+/// form than a token of ours, is the gateway's and is ignored.
 struct SessionCredential {
     /// `nil` when the text does not have the form of a token.
     let token: PresentedToken?
     let isCookie: Bool
 
+    /// The fields that may have one.
+    static let fields: [HTTPFieldName] = [.authorization, .sessionToken, .cookie]
+
     /// - Returns: `nil` when the request has none.
     /// - Throws: `Problem` 400 `ambiguous_credentials` when it has more than one.
     static func of(_ request: HTTPRequest, cookieName: String) throws(Problem) -> SessionCredential? {
-        if request.fields.contains(.cookie), let credential = try ofCookie(request, named: cookieName) {
-            return credential
+        var credential: SessionCredential?
+        if request.fields.contains(.authorization) {
+            guard request.fields.count(of: .authorization) == 1 else { throw Problem(.ambiguousCredentials) }
+            request.fields.withValue(of: .authorization) { value in
+                guard let text = bearer(value), PresentedToken.mayBe(text) else { return }
+                credential = SessionCredential(token: PresentedToken(bytes: text), isCookie: false)
+            }
         }
-        switch request.fields.count(of: .authorization) {
-        case 0: return nil
-        case 1: break
-        default: throw Problem(.ambiguousCredentials)
+        if request.fields.contains(.sessionToken) {
+            guard credential == nil, request.fields.count(of: .sessionToken) == 1 else {
+                throw Problem(.ambiguousCredentials)
+            }
+            request.fields.withValue(of: .sessionToken) {
+                credential = SessionCredential(token: PresentedToken(bytes: $0), isCookie: false)
+            }
         }
-        var token: PresentedToken?
-        request.fields.withValue(of: .authorization) { token = bearer($0).flatMap(PresentedToken.init(bytes:)) }
-        return SessionCredential(token: token, isCookie: false)
+        if request.fields.contains(.cookie), let cookie = try ofCookie(request, named: cookieName) {
+            guard credential == nil else { throw Problem(.ambiguousCredentials) }
+            credential = cookie
+        }
+        return credential
     }
 
     /// - Returns: `nil` when there is no such cookie.
@@ -31,9 +47,7 @@ struct SessionCredential {
     ) throws(Problem) -> SessionCredential? {
         let cookies = cookies(of: request, named: name)
         guard let cookie = cookies.first else { return nil }
-        guard cookies.count == 1, !request.fields.contains(.authorization) else {
-            throw Problem(.ambiguousCredentials)
-        }
+        guard cookies.count == 1 else { throw Problem(.ambiguousCredentials) }
         return SessionCredential(token: cookie.withUnsafeBytes(PresentedToken.init(bytes:)), isCookie: true)
     }
 
@@ -69,8 +83,16 @@ struct SessionCookie: Sendable {
 
     init(_ settings: Configuration.Cookie) {
         // The prefix makes browsers require Secure and Path=/ and refuse Domain.
-        name = settings.secure ? "__Host-concierge" : "concierge"
-        attributes = (settings.secure ? "; Secure" : "") + "; HttpOnly; SameSite=Lax; Path=/"
+        name = (settings.secure ? "__Host-" : "") + settings.name
+        let sameSite =
+            switch settings.sameSite {
+            case .strict: "Strict"
+            case .lax: "Lax"
+            case .none: "None"
+            }
+        attributes =
+            (settings.secure ? "; Secure" : "") + "; HttpOnly; SameSite=\(sameSite)"
+            + "; Path=/" + (settings.partitioned ? "; Partitioned" : "")
     }
 
     /// Whether no page, and no other host, can have set it (RFC 6265 bis, section 4.1.3.2).

@@ -9,7 +9,7 @@ struct AdminSessionEndpoints: Sendable {
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions", list)
-        routes.on(.delete, "/v1/sessions", endAll)
+        routes.on(.delete, "/v1/sessions", endMany)
         routes.on(.get, "/v1/sessions/{session}", show)
         routes.on(.delete, "/v1/sessions/{session}", end)
         routes.on(.put, "/v1/sessions/{session}/user", signIn)
@@ -36,8 +36,14 @@ struct AdminSessionEndpoints: Sendable {
                 after: page.cursor, limit: page.limit, userID: query.text(.userID), isActive: isActive))
     }
 
-    private func endAll(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let count = try await sessions.endAllSessions()
+    /// Those of a user whose id no path can carry, such as an address; or all.
+    private func endMany(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let count =
+            if let user = try QueryReader(request).text(.userID) {
+                try await sessions.endSessions(ofUser: user)
+            } else {
+                try await sessions.endAllSessions()
+            }
         return .json { $0.member("count", count) }
     }
 
@@ -106,7 +112,8 @@ extension AdminSessionEndpoints {
             parameters: [.userID, .active, .limit, .cursor],
             responses: [.json("A page of sessions.", "SessionList")], problems: [.invalidInput]),
         APIOperation(
-            method: .delete, path: "/v1/sessions", id: "endAllSessions", summary: "Ends all sessions, of all users",
+            method: .delete, path: "/v1/sessions", id: "endAllSessions",
+            summary: "Ends the sessions of a user, or without one all sessions of all users", parameters: [.userID],
             responses: [.json("How many were ended.", "Count")], problems: [.storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",

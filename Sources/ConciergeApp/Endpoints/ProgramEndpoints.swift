@@ -10,6 +10,7 @@ struct ProgramEndpoints: Sendable {
 
     /// These do not count towards a quota.
     func addHealth(to routes: inout RouterBuilder) {
+        routes.on(.get, "/", version)
         routes.on(.get, "/health/alive") { _ in
             .json { $0.member("status", "alive") }
         }
@@ -17,17 +18,19 @@ struct ProgramEndpoints: Sendable {
     }
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.get, "/version") { _ in
-            .json { json in
-                json.member("name", BuildInformation.name)
-                json.member("version", BuildInformation.version)
-                json.member("libmicrohttpd", HTTPServer.libraryVersion)
-            }
-        }
+        routes.on(.get, "/version", version)
         routes.on(.get, "/problems/{code}", explain)
         for schema in FileSchema.allCases {
             let file = LazyRepresentation { Representation(MediaType.json, schema.document.serialized()) }
             routes.on(.get, Self.path(of: schema)) { try file.value.answer(to: $0) }
+        }
+    }
+
+    private func version(_ request: HTTPRequest) async throws -> HTTPResponse {
+        .json { json in
+            json.member("name", BuildInformation.name)
+            json.member("version", BuildInformation.version)
+            json.member("libmicrohttpd", HTTPServer.libraryVersion)
         }
     }
 
@@ -63,6 +66,10 @@ struct ProgramEndpoints: Sendable {
 extension ProgramEndpoints {
     static let operations: [APIOperation] =
         [
+            APIOperation(
+                method: .get, path: "/", id: "getRoot",
+                summary: "The same as /version, for health checks that know no other path", access: .anyone,
+                responses: [.json("Name and version.", "Version")]),
             APIOperation(
                 method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
                 access: .anyone, responses: [.json("It does.", "Alive")]),

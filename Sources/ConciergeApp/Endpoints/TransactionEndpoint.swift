@@ -101,13 +101,13 @@ struct TransactionEndpoint: Sendable {
         return ServiceOperation(action, on: service, condition: condition, journey: members["journey"]?.string)
     }
 
-    /// An entity tag with its quotes, as in `ETag`, or without them, which is easier to write in JSON.
+    /// What `If-Match` may say, or an entity tag without its quotes, which is easier to write in JSON.
     private static func match(_ text: String) -> WriteCondition.Match? {
-        if text == "*" { return .any }
-        let isQuoted = text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
-        let opaque = isQuoted ? String(text.dropFirst().dropLast()) : text
-        guard !opaque.isEmpty, !opaque.contains("\"") else { return nil }
-        return .oneOf(ServiceETag(opaque: opaque).map { [$0] } ?? [])
+        guard text != "*", !text.contains("\"") else {
+            return EntityTagList(parsing: ArraySlice(text.utf8), ServiceETag.init(opaque:)).map(
+                WriteCondition.Match.init)
+        }
+        return text.isEmpty ? nil : .oneOf(ServiceETag(opaque: text).map { [$0] } ?? [])
     }
 }
 

@@ -13,17 +13,31 @@ struct WatchEndpoint: Sendable {
     let sessions: Sessions
     let caller: SessionCaller
 
+    static let path = "/v1/sessions/{session}/events"
+
     func add(to routes: inout RouterBuilder) {
-        routes.on(.get, "/v1/sessions/{session}/events", handler: caller.watching.handler(watch))
+        routes.on(.get, Self.path, handler: caller.watching.handler(watch))
     }
 
     @Sendable private func watch(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
-        let watcher = try found.session.watch(
-            after: try Self.resumePoint(of: request), token: found.token?.digest, from: request.client.network)
+        func watch(after point: UInt64?) throws -> SessionWatcher {
+            try found.session.watch(after: point, token: found.token?.digest, from: request.client.network)
+        }
+        let point = try Self.resumePoint(of: request)
+        let (watcher, isReset): (SessionWatcher, Bool)
+        do {
+            (watcher, isReset) = (try watch(after: point), false)
+        } catch WatchError.resumePointGone where request.isOfEventSource {
+            (watcher, isReset) = (try watch(after: nil), true)
+        }
         return .response(
             HTTPResponse(
-                fields: [.contentType: EventStream.mediaType, .cacheControl: "no-store"],
-                source: EventStream(watcher) { [sessions] in sessions.timestamp($0) }.source))
+                fields: [
+                    .contentType: EventStream.mediaType, .cacheControl: "no-store",
+                    // nginx would otherwise keep the stream until it has a buffer full.
+                    "X-Accel-Buffering": "no",
+                ],
+                source: EventStream(watcher, isReset: isReset) { [sessions] in sessions.timestamp($0) }.source))
     }
 
     /// - Returns: nil when the client begins.
@@ -40,7 +54,7 @@ struct WatchEndpoint: Sendable {
 extension WatchEndpoint {
     static let operations: [APIOperation] = [
         APIOperation(
-            method: .get, path: "/v1/sessions/{session}/events", id: "watchSession",
+            method: .get, path: path, id: "watchSession",
             summary: "A stream of the session's changes, one event for each committed change",
             parameters: [.lastEventID],
             responses: [
@@ -52,6 +66,31 @@ extension WatchEndpoint {
     ]
 }
 
+extension HTTPRequest {
+    /// Whether a browser's `EventSource` asks for the stream. It sends this type alone, and gives up for good at any
+    /// other status than 200 (HTML Living Standard, section 9.2.2).
+    var isOfEventSource: Bool {
+        guard match.route?.pattern.text == WatchEndpoint.path, method == .get,
+            case .one(let accepted) = fields.only(.accept)
+        else { return false }
+        return accepted.equals(EventStream.mediaType)
+    }
+}
+
+extension Problem {
+    /// For an `EventSource`, a problem that will pass: a stream without events that says when to come back. Nil for
+    /// other problems.
+    var comingBack: HTTPResponse? {
+        guard kind.status == .tooManyRequests || kind.status == .serviceUnavailable else { return nil }
+        let seconds = min(fields[.retryAfter].flatMap { Int($0) } ?? 3, 300)
+        let retry = seconds * 1_000 + Int.random(in: 0...2_000)
+        var response = HTTPResponse(fields: fields, body: Array("retry: \(retry)\n\n".utf8))
+        response.fields.add(.contentType, EventStream.mediaType)
+        response.fields.add(.cacheControl, "no-store")
+        return response
+    }
+}
+
 /// The body of a stream of server-sent events: HTML Living Standard, section 9.2.
 ///
 /// Each change of a commit is an event, and only the last one has an `id`, the session's revision. So a client that was
@@ -60,15 +99,18 @@ final class EventStream: Sendable {
     private enum Stage { case new, open, closing }
 
     private let watcher: SessionWatcher
+    /// Whether changes before the stream's beginning were lost.
+    private let isReset: Bool
     private let timestamp: @Sendable (Int64) -> Timestamp
     private let stage = Mutex(Stage.new)
 
     static let mediaType = "text/event-stream"
-    /// How long browsers wait before they connect again, in milliseconds.
-    private static let retry = 3_000
+    /// How long browsers wait before they connect again, in milliseconds. After a restart not all come at once.
+    private static let retry = 1_000...5_000
 
-    init(_ watcher: SessionWatcher, timestamp: @escaping @Sendable (Int64) -> Timestamp) {
+    init(_ watcher: SessionWatcher, isReset: Bool = false, timestamp: @escaping @Sendable (Int64) -> Timestamp) {
         self.watcher = watcher
+        self.isReset = isReset
         self.timestamp = timestamp
     }
 
@@ -83,7 +125,10 @@ final class EventStream: Sendable {
         }
         switch stage {
         // Without data it is no event, but the client knows from now on where to resume.
-        case .new: done(.bytes(Array("retry: \(Self.retry)\nid: \(watcher.point)\n\n".utf8)))
+        case .new:
+            let head = Array("retry: \(Int.random(in: Self.retry))\nid: \(watcher.point)\n\n".utf8)
+            let reset = Self.event("reset", id: watcher.point) { $0.member("revision", watcher.point) }
+            done(.bytes(isReset ? head + reset : head))
         case .open: watcher.next { [self] event in done(piece(event)) }
         case .closing: done(.end)
         }

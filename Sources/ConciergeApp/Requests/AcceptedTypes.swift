@@ -78,17 +78,6 @@ struct AcceptedTypes {
     }
 }
 
-/// `Accept-Encoding`: the codings that the client accepts (RFC 9110, section 12.5.3).
-enum AcceptedCodings {
-    /// Whether the client names `gzip`, or any coding, without a quality of 0. Without the field any coding would do as
-    /// well, but many clients that do not send it cannot decode one.
-    static func takesGzip(_ request: HTTPRequest) -> Bool {
-        var qualities: [String: Int] = [:]
-        for (coding, quality) in AcceptedTypes.weighted(request, .acceptEncoding) { qualities[coding] = quality ?? 0 }
-        return qualities["gzip"] ?? qualities["x-gzip"] ?? qualities["*"] ?? 0 > 0
-    }
-}
-
 extension HTTPFieldName {
     static let acceptLanguage = HTTPFieldName("Accept-Language")
     static let contentLanguage = HTTPFieldName("Content-Language")

@@ -10,13 +10,12 @@ enum Conditions {
     /// - Throws: `Problem` 400 `invalid_condition`.
     static func ofWrite(_ request: HTTPRequest, ofJourney: Bool = false) throws(Problem) -> WriteCondition {
         guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
-        // RFC 9110, 13.1.1 and 13.1.2: If-Match compares strongly, If-None-Match weakly.
         return WriteCondition(
             ifMatch: try tags(request, .ifMatch, ofJourney: ofJourney),
-            ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true, ofJourney: ofJourney))
+            ifNoneMatch: try tags(request, .ifNoneMatch, ofJourney: ofJourney))
     }
 
-    /// Whether a GET gets 304: `If-None-Match`, compared weakly.
+    /// Whether a GET gets 304: `If-None-Match`.
     static func isNotModified(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
         let count = request.fields.count(of: .ifNoneMatch)
         if count == 0 { return false }
@@ -37,7 +36,7 @@ enum Conditions {
     private static func isNotModified(
         _ request: HTTPRequest, _ isCurrent: (_ opaque: String) -> Bool
     ) throws(Problem) -> Bool {
-        switch try EntityTagList(request, .ifNoneMatch, { opaque, _ in isCurrent(opaque) ? opaque : nil }) {
+        switch try EntityTagList(request, .ifNoneMatch, { isCurrent($0) ? $0 : nil }) {
         case nil: false
         case .any: true
         case .oneOf(let matching): !matching.isEmpty
@@ -69,69 +68,21 @@ enum Conditions {
     }
 
     private static func tags(
-        _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false, ofJourney: Bool = false
+        _ request: HTTPRequest, _ name: HTTPFieldName, ofJourney: Bool = false
     ) throws(Problem) -> WriteCondition.Match? {
-        // RFC 9110, 8.8.3.2: a weak tag never matches If-Match. Tags that no service can have are left out.
-        let list = try EntityTagList(request, name) { opaque, weak in
-            !weak || isWeak ? ServiceETag(opaque: ofJourney ? opaque.prefix { $0 != "-" } : opaque[...]) : nil
+        let list = try EntityTagList(request, name) { opaque in
+            // Tags that no service can have are left out.
+            ServiceETag(opaque: ofJourney ? opaque.prefix { $0 != "-" } : opaque[...])
         }
-        return switch list {
-        case nil: nil
-        case .any: .any
-        case .oneOf(let tags): .oneOf(tags)
-        }
+        return list.map(WriteCondition.Match.init)
     }
 }
 
-/// The value of `If-Match` or `If-None-Match`: `*`, or a list of entity tags (RFC 9110, sections 8.8.3 and 13.1).
-enum EntityTagList<Tag> {
-    case any
-    /// The tags that can match; empty if none can.
-    case oneOf([Tag])
-
-    /// - Parameter tag: converts the text between the quotes of a tag, which may be weak; returns `nil` to leave the
-    ///   tag out.
-    /// - Returns: `nil` when there is no such field.
-    /// - Throws: `Problem` 400 `invalid_condition`.
-    init?(
-        _ request: HTTPRequest, _ name: HTTPFieldName, _ tag: (_ opaque: String, _ isWeak: Bool) -> Tag?
-    ) throws(Problem) {
-        guard let first = request.fields.bytes(of: name) else { return nil }
-        let lines = request.fields.count(of: name) == 1 ? nil : request.fields.values(of: name)
-        let value = lines.map { ArraySlice($0.joined(separator: ",").utf8) } ?? first
-        if value.elementsEqual("*".utf8) {
-            self = .any
-        } else {
-            self = .oneOf(try Self.parse(value, name, tag))
+extension WriteCondition.Match {
+    init(_ list: EntityTagList<ServiceETag>) {
+        switch list {
+        case .any: self = .any
+        case .oneOf(let tags): self = .oneOf(tags)
         }
-    }
-
-    /// `entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE`, in a list.
-    private static func parse(
-        _ list: ArraySlice<UInt8>, _ name: HTTPFieldName, _ tag: (String, Bool) -> Tag?
-    ) throws(Problem) -> [Tag] {
-        var tags: [Tag] = []
-        var rest = list.trimmed
-        var count = 0
-        while !rest.isEmpty {
-            if rest.first == UInt8(ascii: ",") {
-                rest = rest.dropFirst().trimmed
-                continue
-            }
-            let isWeak = rest.starts(with: "W/".utf8)
-            if isWeak { rest = rest.dropFirst(2) }
-            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else {
-                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
-            }
-            let opaque = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self)
-            if let tag = tag(opaque, isWeak) { tags.append(tag) }
-            count += 1
-            rest = rest[(end + 1)...].trimmed
-            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else {
-                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
-            }
-        }
-        guard count > 0 else { throw Problem(.invalidCondition, "\(name.text) is empty.") }
-        return tags
     }
 }

@@ -14,6 +14,7 @@ struct ProblemRenderer: HTTPErrorRenderer {
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
         let problem = problem(for: error, of: request)
         counts.count(problem.kind)
+        if request.isOfEventSource, let response = problem.comingBack { return response }
         return problem.response(requestID: request.id.text)
     }
 

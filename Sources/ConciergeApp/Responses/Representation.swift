@@ -11,14 +11,10 @@ struct Representation: Sendable {
     /// With its quotes.
     let etag: String
     private let policy: String
-    private let coding: String?
 
-    /// - Parameters:
-    ///   - policy: its `Content-Security-Policy`.
-    ///   - coding: the `Content-Encoding` that the bytes have.
-    init(_ mediaType: String, _ bytes: [UInt8], policy: String = ContentPolicy.data, coding: String? = nil) {
+    /// - Parameter policy: its `Content-Security-Policy`.
+    init(_ mediaType: String, _ bytes: [UInt8], policy: String = ContentPolicy.data) {
         self.policy = policy
-        self.coding = coding
         self.mediaType = mediaType
         self.bytes = bytes
         etag = "\"\(SHA256Digest(of: bytes).text(ofFirst: 16))\""
@@ -31,10 +27,7 @@ struct Representation: Sendable {
     func answer(to request: HTTPRequest, varying names: [HTTPFieldName] = []) throws(Problem) -> HTTPResponse {
         let isKnown = try Conditions.isNotModified(request, etag)
         var response = HTTPResponse(isKnown ? .notModified : .ok, body: isKnown ? [] : bytes)
-        if !isKnown {
-            response.fields.add(.contentType, mediaType)
-            if let coding { response.fields.add("Content-Encoding", coding) }
-        }
+        if !isKnown { response.fields.add(.contentType, mediaType) }
         // No window that another site has opened may reach into the page.
         if mediaType.hasPrefix("text/html") { response.fields.add("Cross-Origin-Opener-Policy", "same-origin") }
         response.fields.add(.etag, etag)

@@ -22,6 +22,25 @@ extension Setting where Value == String {
         return path
     }
 
+    /// The name of a cookie (RFC 6265, section 4.1.1), without the prefixes that browsers know.
+    static var cookieName: Self {
+        text(
+            "string", "1 to 64 letters, digits and _.-",
+            schema: ["type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"]
+        ) { text in
+            (1...64).contains(text.utf8.count) && !text.hasPrefix("__")
+                && text.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                        UInt8(ascii: "-"):
+                        true
+                    default: false
+                    }
+                }
+        }
+    }
+
     /// The id of a flow. Whether the flow exists is checked when the flow files have been read.
     static var flowName: Self {
         text("flow", "the id of a flow", schema: ["type": "string", "minLength": 1]) { !$0.isEmpty }
@@ -90,16 +109,30 @@ extension Setting where Value == [String] {
     /// Web origins (RFC 6454): scheme, host and perhaps a port, as browsers send them in `Origin`.
     static var origins: Self {
         list(
-            "list of origins", "a list of exact origins: scheme, host, port unless implied; lower case, no path",
-            examples: "[\"https://app.example.org\", \"http://localhost:3000\"]",
-            pattern: #"^https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]+)?$"#, of: { WebOrigin.isExact($0) ? $0 : nil },
+            "list of origins",
+            "a list of origins: scheme, host, port unless implied; lower case, no path; "
+                + "`*` only for the first of three or more labels",
+            examples: "[\"https://app.example.org\", \"http://localhost:3000\", \"https://*.preview.example.org\"]",
+            pattern: #"^[a-z][a-z0-9+.-]*://((\*\.)?[a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?$"#,
+            of: { WebOrigin.isAllowed($0) ? $0 : nil },
             reason: {
                 switch $0 {
                 case "*": ", which would let every site act for its visitors"
                 case "null": ", which stands for every page without an origin"
+                case let origin where origin.contains("*"): ", which would allow more than the labels of one domain"
                 default: ""
                 }
             })
+    }
+}
+
+extension Setting where Value == [String] {
+    /// Names of header fields (RFC 9110, section 5.1).
+    static var fieldNames: Self {
+        list(
+            "list of names", "a list of names of header fields", examples: "[\"traceparent\", \"x-client-version\"]",
+            pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", of: { $0 != "*" && HTTPFieldName.isValid($0) ? $0 : nil },
+            reason: { $0 == "*" ? ", which browsers take for a name where a page sends cookies" : "" })
     }
 }
 
@@ -164,32 +197,44 @@ package enum ListenAddress {
 
 /// A web origin, as text.
 private enum WebOrigin {
-    static func isExact(_ text: String) -> Bool {
-        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
-        var host = text.dropFirst(scheme.count)
+    static func isAllowed(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else { return false }
+        let scheme = text[..<colon]
+        guard let first = scheme.utf8.first, (0x61...0x7A).contains(first), scheme.utf8.allSatisfy(isOfScheme) else {
+            return false
+        }
+        var host = text[colon...].dropFirst(3)
         if let colon = host.lastIndex(of: ":"), host.last != "]" {
             let port = host[host.index(after: colon)...]
             // Browsers omit the scheme's default port, so such an entry could never match.
-            let implied: UInt16 = scheme == "https://" ? 443 : 80
+            let implied: UInt16? = ["https": 443, "http": 80][String(scheme)]
             guard let number = UInt16(port), number != 0, number != implied, String(number) == port else {
                 return false
             }
             host = host[..<colon]
         }
-        return isHost(host)
+        guard host.hasPrefix("*.") else { return isHost(host) }
+        host = host.dropFirst(2)
+        return isHost(host) && host.first != "[" && host.split(separator: ".").count >= 2
+    }
+
+    /// RFC 3986, section 3.1, in lower case. Shells of apps and extensions of browsers have schemes of their own.
+    private static func isOfScheme(_ byte: UInt8) -> Bool {
+        isOfName(byte) && byte != UInt8(ascii: "_") || byte == UInt8(ascii: "+")
     }
 
     private static func isHost(_ host: Substring) -> Bool {
         if host.first == "[", host.last == "]" {
             return host.contains(":") && ListenAddress.isValid(String(host.dropFirst().dropLast()))
         }
-        return !host.isEmpty
-            && host.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-                case UInt8(ascii: "."), UInt8(ascii: "-"): true
-                default: false
-                }
-            }
+        return !host.isEmpty && host.utf8.allSatisfy(isOfName)
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
     }
 }

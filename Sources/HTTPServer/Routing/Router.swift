@@ -104,7 +104,7 @@ public struct Router: Sendable {
     }
 
     /// A route for `GET` responds to `HEAD` as well.
-    func decide(_ outcome: RouteTrie.Outcome, _ method: HTTPMethod) -> Decision {
+    func decide(_ outcome: RouteTrie.Outcome, _ method: HTTPMethod, _ fields: HTTPRequestFields) -> Decision {
         switch outcome {
         case .authority: .refuse(.methodNotAllowed(method, allow: Self.everything))
         case .asterisk: .tell(.none, allow: Self.everything)
@@ -113,8 +113,22 @@ public struct Router: Sendable {
             .tell(RouteMatch(route: trie.anyRoute(of: node), parameters: parameters), allow: trie.allow(node))
         // TRACE is not possible on any path, whether or not the path exists.
         case .notFound where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
-        case .notFound: .refuse(.notFound)
+        case .notFound: .refuse(withoutEmptySegments(method, fields).map(HTTPError.emptySegments) ?? .notFound)
         case .malformed(let problem): .refuse(.badTarget(problem.rawValue))
+        }
+    }
+
+    /// The path without its empty segments, if it has some and is known without them. Such a path is not taken for the
+    /// other: a proxy's rules for paths would not have seen it so.
+    private func withoutEmptySegments(_ method: HTTPMethod, _ fields: HTTPRequestFields) -> String? {
+        let path = fields.withTarget { String(decoding: $0[RequestTarget($0).path], as: UTF8.self) }
+        let plain = path.split(separator: "/").map { "/\($0)" }.joined()
+        guard plain != path else { return nil }
+        var text = plain
+        let outcome = text.withUTF8 { trie.look(up: method, path: UnsafeRawBufferPointer($0), at: 0) }
+        switch outcome {
+        case .found, .wrongMethod: return plain
+        default: return nil
         }
     }
 

@@ -117,6 +117,12 @@ final class Exchange: Awaited, @unchecked Sendable {
     }
 
     private func finish(_ response: HTTPResponse) {
+        guard response.isLongToCompress(for: request) else { return end(with: response) }
+        // A handler's own task may run on the worker.
+        Task.detached { [self] in end(with: response.encoded(for: request)) }
+    }
+
+    private func end(with response: HTTPResponse) {
         state.withLock { if $0.finish(response) { cmhd_resume(connection) } }
     }
 

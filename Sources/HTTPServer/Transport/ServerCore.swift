@@ -31,7 +31,7 @@ final class ServerCore: Sendable {
         let commonFields = configuration.commonFields
         precondition(commonFields.isWellFormed, "a field of `commonFields` is malformed")
         crossOrigin = configuration.crossOrigin.map(CrossOriginFields.init)
-        precondition(crossOrigin?.all.allSatisfy(\.isWellFormed) ?? true, "a field of `crossOrigin` is malformed")
+        precondition(crossOrigin?.isWellFormed ?? true, "a field of `crossOrigin` is malformed")
         lastFields = commonFields.wholeText + Array("\(HTTPFieldName.requestID.text): ".utf8)
     }
 
@@ -59,7 +59,7 @@ final class ServerCore: Sendable {
                 return raw.pointee.body_length < HTTPRequest.longBody
                     ? handle(request, on: connection) : handleElsewhere(request, on: connection)
             }
-            decision = router.decide(outcome, method)
+            decision = router.decide(outcome, method, fields)
         }
         guard let request = admit(request(raw, method, fields, decision.match), on: connection) else { return nil }
         switch decision {
@@ -138,7 +138,7 @@ final class ServerCore: Sendable {
         guard let route = request.match.route else { return nil }
         // The outcome is consumed: copying it would count every reference in a response.
         switch outcome(of: request, on: route) {
-        case .response(let response):
+        case .response(let response) where !response.isLongToCompress(for: request):
             send(consume response, to: request, on: connection)
             return nil
         case let outcome: return handleLater(request, consume outcome, on: connection)
@@ -189,6 +189,7 @@ final class ServerCore: Sendable {
             observer?.failed(request, MalformedField())
             response = errors.response(to: MalformedField(), of: request)
         }
+        if response.body.count >= HTTPResponse.leastBytesToCompress { response = response.encoded(for: request) }
         if response.body.count > CMHD_SMALL_BODY, !cmhd_reserve(connection, response.body.count) {
             response = errors.response(to: HTTPError.noRoom(forResponseTo: request.method), of: request)
         }

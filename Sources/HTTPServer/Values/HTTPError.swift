@@ -25,6 +25,12 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
 }
 
 extension HTTPError {
+    static func emptySegments(without path: String) -> HTTPError {
+        HTTPError(
+            .notFound, code: "not_found",
+            detail: "There is nothing at this path, which has a slash too many; \(path) is one.")
+    }
+
     static let notFound = HTTPError(.notFound, code: "not_found", detail: "There is nothing at this path.")
     /// No client sees this error: the handler needs the body of a request that ``HTTPRequest/awaitsContinue``.
     public static let bodyIsAwaited = HTTPError(.continue, code: "continue", detail: "The body is awaited.")

@@ -23,11 +23,14 @@ public struct HTTPFieldName: Sendable {
         }
     }
 
+    /// Whether the text is a token (RFC 9110, section 5.6.2), so that a name can be made of it.
+    package static func isValid(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenByte) }
+
     /// The names that are not constants of this file, by their texts: each is made once.
     private static let madeBefore = Mutex<[String: HTTPFieldName]>([:])
 
     private init(keeping text: String) {
-        precondition(!text.isEmpty && text.utf8.allSatisfy(\.isTokenByte), "\"\(text)\" is no field name")
+        precondition(Self.isValid(text), "\"\(text)\" is no field name")
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
         _ = copy.initialize(from: text.utf8)
         bytes = UnsafeBufferPointer(copy)
@@ -76,6 +79,8 @@ public struct HTTPFieldName: Sendable {
     public static let origin = HTTPFieldName(constant: "Origin")
     /// `Request-Id`.
     public static let requestID = HTTPFieldName(constant: "Request-Id")
+    /// `Session-Token`.
+    public static let sessionToken = HTTPFieldName(constant: "Session-Token")
     /// `Retry-After`.
     public static let retryAfter = HTTPFieldName(constant: "Retry-After")
     /// `Set-Cookie`.

@@ -65,11 +65,14 @@ package struct PresentedToken: Sendable {
         self.digest = digest
     }
 
+    /// Whether the text begins as all tokens do, so that nobody else's credential is meant.
+    package static func mayBe(_ text: UnsafeRawBufferPointer) -> Bool {
+        text.count >= 3 && text[0] == UInt8(ascii: "c") && text[1] == UInt8(ascii: "g") && text[2] == UInt8(ascii: "_")
+    }
+
     /// Reads raw bytes without allocating; `nil` when they do not have the form of a token.
     package init?(bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == SessionToken.length, bytes[0] == UInt8(ascii: "c"), bytes[1] == UInt8(ascii: "g"),
-            bytes[2] == UInt8(ascii: "_")
-        else { return nil }
+        guard bytes.count == SessionToken.length, Self.mayBe(bytes) else { return nil }
         // Only the digits of the id are decoded. The secret is checked as a part of the digest: if it is malformed, the
         // digest differs.
         var content: (UInt64, UInt64, UInt16) = (0, 0, 0)

@@ -31,8 +31,8 @@ struct ConfigurationProblemTests {
                         + "allowed is an integer from 0 to 65535",
                     "config/concierge.json:3:5: error: /workers bad_value: workers is \"two\"; "
                         + "allowed is an integer from 1 to 256",
-                    "environment CONCIERGE_ADMIN_PROT: error: unknown_key: there is no key for this variable; "
-                        + "did you mean CONCIERGE_ADMIN_PORT?",
+                    "environment CONCIERGE_ADMIN_PROT: warning: unknown_key: there is no key for this variable, so it has no "
+                        + "effect; did you mean CONCIERGE_ADMIN_PORT?",
                     "environment CONCIERGE_DRAIN_DELAY: error: /drain_delay bad_value: drain_delay is \"soon\"; "
                         + "allowed is a duration from \"0s\" to \"1h\", "
                         + "as in \"250ms\", \"90s\", \"30m\", \"12h\", \"7d\" or \"PT30M\"",
@@ -57,6 +57,17 @@ struct ConfigurationProblemTests {
         let problems = try await load(set: [written: "1"]).problems
         #expect(problems.map(\.code) == ["unknown_key"])
         #expect(problems.map(\.message) == ["there is no key \"\(written)\"; did you mean \(guess)?"])
+    }
+
+    @Test("Variables of others with the program's prefix are warnings, and the client's own is none")
+    func foreignVariables() async throws {
+        let loaded = try await load(environment: [
+            "CONCIERGE_PORT": "tcp://10.0.0.1:8080", "CONCIERGE_SERVICE_HOST": "10.0.0.1",
+            "CONCIERGE_PORT_8080_TCP": "tcp://10.0.0.1:8080", "CONCIERGE_URL": "http://localhost:8080",
+        ])
+        #expect(loaded.problems.allSatisfy { $0.severity == .warning })
+        #expect(loaded.problems.map(\.code) == ["foreign_variable", "unknown_key", "unknown_key"])
+        #expect(loaded.configuration.port == Configuration().port)
     }
 
     @Test("A name that is near nothing comes without a guess", arguments: ["zzzzzzzz", "x", "database_url"])

@@ -32,6 +32,13 @@ struct ConfigurationValueTests {
                 "cors.allowed_origins", #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#,
                 #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#
             ),
+            (
+                "cors.allowed_origins",
+                #"["https://*.preview.example", "capacitor://localhost", "http://my_host:3000", "moz-extension://a-b"]"#,
+                #"["https://*.preview.example", "capacitor://localhost", "http://my_host:3000", "moz-extension://a-b"]"#
+            ),
+            ("cors.allowed_fields", #"["X-Client"]"#, #"["X-Client"]"#), ("cookie.name", #""shop.a""#, #""shop.a""#),
+            ("cookie.same_site", #""none""#, #""none""#), ("cookie.partitioned", "true", "true"),
         ])
     func goodInFile(path: String, written: String, shown: String) async throws {
         let loaded = try await load(["c.json": nested(path, written)], file: "c.json")
@@ -56,6 +63,11 @@ struct ConfigurationValueTests {
             ("cors.allowed_origins", #"["https://A.example"]"#), ("cors.allowed_origins", #"["*"]"#),
             ("cors.allowed_origins", #"["https://a.example:443"]"#),
             ("cors.allowed_origins", #"["https://a.example:0"]"#),
+            ("cors.allowed_origins", #"["https://*.example"]"#), ("cors.allowed_origins", #"["https://a.*.example"]"#),
+            ("cors.allowed_origins", #"["https://*"]"#), ("cors.allowed_origins", #"["https://a*.b.example"]"#),
+            ("cors.allowed_origins", #"["null"]"#), ("cors.allowed_fields", #"["a b"]"#),
+            ("cors.allowed_fields", #"["*"]"#), ("cookie.name", #""__Host-a""#), ("cookie.name", #""a=b""#),
+            ("cookie.same_site", #""Lax""#),
             ("quotas.requests", "600"), ("quotas.requests", #""600""#), ("quotas.requests", #""0/1m""#),
             ("quotas.requests", #""-1/1m""#), ("quotas.requests", #""600/0s""#), ("quotas.requests", #""600/25h""#),
             ("quotas.requests", #""600/1m/1m""#), ("quotas.requests", "null"),

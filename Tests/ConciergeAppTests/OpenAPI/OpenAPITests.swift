@@ -1,4 +1,3 @@
-import CDeflate
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -231,47 +230,6 @@ struct OpenAPITests {
                 #expect(try await client.get("/openapi.json", fields: [("If-None-Match", etag)]).status == 304)
             }
         }
-    }
-
-    @Test("is compressed for those that accept it, under an ETag of its own")
-    func compressed() async throws {
-        try await withApplication { running in
-            let client = running.client()
-            let plain = try await client.get("/openapi.json")
-            for _ in 0..<2 {
-                let response = try await client.get("/openapi.json", fields: [("Accept-Encoding", "br, gzip;q=0.5")])
-                #expect(response["Content-Encoding"] == "gzip")
-                #expect(response["Vary"] == "Accept-Encoding")
-                #expect(response["ETag"] != plain["ETag"])
-                #expect(Array(response.body.prefix(2)) == [0x1F, 0x8B])
-                #expect(response.body.count * 5 < plain.body.count)
-                #expect(try decompressed(response.body, count: plain.body.count) == plain.body)
-            }
-        }
-    }
-
-    @Test(
-        "is compressed only if gzip, or anything, is accepted",
-        arguments: [
-            ("gzip", true), ("GZIP ; q=0.001", true), ("deflate, *", true), ("x-gzip", true), ("identity", false),
-            ("", false), ("gzip;q=0", false), ("*, gzip;q=0", false), ("gzip;q=none", false), ("br", false),
-        ])
-    func codings(accepted: String, isCompressed: Bool) async throws {
-        try await withApplication { running in
-            let response = try await running.client().get("/openapi.json", fields: [("Accept-Encoding", accepted)])
-            #expect((response["Content-Encoding"] == "gzip") == isCompressed)
-        }
-    }
-
-    private func decompressed(_ bytes: [UInt8], count: Int) throws -> [UInt8] {
-        let decompressor = try #require(libdeflate_alloc_decompressor())
-        defer { libdeflate_free_decompressor(decompressor) }
-        var result = [UInt8](repeating: 0, count: count)
-        var length = 0
-        #expect(
-            libdeflate_gzip_decompress(decompressor, bytes, bytes.count, &result, count, &length)
-                == LIBDEFLATE_SUCCESS)
-        return Array(result.prefix(length))
     }
 
     @Test(

@@ -43,7 +43,7 @@ struct FlowEndpointTests {
             for path in ["/v1/flows/tour", "/v1/flows/tour/versions/1"] {
                 let shown = try await guest.get(path)
                 #expect(shown[member: "screens"] == screens)
-                #expect(shown["Vary"] == "Authorization, Cookie")
+                #expect(shown["Vary"] == "Authorization, Session-Token, Cookie")
                 for hidden in ["named", "profile", "quote", "definition", "input"] {
                     #expect(!shown.text.contains(hidden), "\(hidden)")
                 }

@@ -25,7 +25,7 @@ struct GraphTests {
             let graph = try await app.client().get(Self.path, fields: fields)
             #expect(graph.status == 200)
             #expect(graph["Content-Type"] == "\(type); charset=utf-8")
-            #expect(graph["Vary"] == "Accept, Authorization, Cookie")
+            #expect(graph["Vary"] == "Accept, Authorization, Session-Token, Cookie")
             #expect(graph.text.hasPrefix(type == "text/vnd.mermaid" ? "flowchart" : "digraph"))
             let head = try await app.client().send("HEAD", Self.path, fields: fields)
             #expect(head["Content-Length"] == "\(graph.body.count)")

@@ -186,7 +186,7 @@ struct ProgramTests {
     func refuses() async throws {
         for (arguments, environment, says) in [
             (["sevre"], [:], ["did you mean serve?"]), (["version", "now"], [:], ["now"]),
-            (["serve"], ["CONCIERGE_PROT": "1"], ["CONCIERGE_PORT"]),
+            (["serve", "--set", "prot=1"], [:], ["did you mean port?"]),
             (["serve", "--admin-host", "0.0.0.0"], [:], ["admin.key"]),
             (["config", "--port", "x", "--workers", "0"], [:], ["port", "workers"]),
         ] as [([String], [String: String], [String])] {

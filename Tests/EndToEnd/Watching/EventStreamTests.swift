@@ -1,4 +1,5 @@
 import Configuration
+import HTTPServer
 import HTTPTestClient
 import JSONDocument
 import Sessions
@@ -183,6 +184,43 @@ struct EventStreamTests {
                 try await client.patch(Paths.profile, #"{"name":"c"}"#)
                 #expect(try await resumed.next()?.id == "\(revision + 1)")
             }
+        }
+    }
+
+    @Test("begins anew for an EventSource whose resume point is gone, and says so")
+    func reset() async throws {
+        let clock = SteeredClock()
+        try await withApplication(clock: clock) { app in
+            let client = try await app.newSession().client
+            try await client.patch(Paths.profile, #"{"name":"a"}"#)
+            let stream = try await EventReader.open(client, after: "1", isEventSource: true)
+            #expect(stream.head.status == 200)
+            #expect(stream.head["X-Accel-Buffering"] == "no")
+            let event = try #require(try await stream.next())
+            #expect(event.name == "reset" && event.id == "2" && event["revision"] == 2)
+            try await client.patch(Paths.profile, #"{"name":"b"}"#)
+            #expect(try await stream.next()?.name == "service.changed")
+            // What is wrong for good still ends an EventSource.
+            #expect(try await EventReader.open(client, after: "x", isEventSource: true).head.status == 400)
+            let stranger = try await EventReader.open(app.client(), isEventSource: true)
+            #expect(stranger.head.status == 401)
+        }
+    }
+
+    @Test("tells an EventSource when to come back where others get 429")
+    func comingBack() async throws {
+        try await withApplication { configuration in
+            configuration.quotas.exempt = []
+            configuration.quotas.sessionRequests = Quota(count: 3, window: .seconds(3_600))
+        } _: { app in
+            let client = try await app.newSession().client
+            while try await client.get(Paths.profile).status == 200 {}
+            #expect(try await EventReader.open(client).head.status == 429)
+            let answer = try await client.with("Accept", "text/event-stream").get(Paths.events)
+            #expect(answer.status == 200 && answer["Content-Type"] == "text/event-stream")
+            let wait = try #require(answer["Retry-After"].flatMap { Int($0) })
+            let retry = try #require(answer.text.wholeMatch(of: #/retry: ([0-9]+)\n\n/#).flatMap { Int($0.1) })
+            #expect((min(wait, 300) * 1_000...(min(wait, 300) * 1_000 + 2_000)).contains(retry))
         }
     }
 

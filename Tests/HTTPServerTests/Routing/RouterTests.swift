@@ -21,7 +21,7 @@ struct RouterTests {
     /// A short text of what was decided.
     private static func decision(_ method: HTTPMethod, _ target: String, _ router: Router) -> String {
         let fields = HTTPRequestFields(target: target, fields: [])
-        switch router.decide(router.find(method, fields), method) {
+        switch router.decide(router.find(method, fields), method, fields) {
         case .handle(let match):
             let pattern = match.route?.pattern
             let values = (0..<(pattern?.parameterNames.count ?? 0)).map {
@@ -53,6 +53,24 @@ struct RouterTests {
         ])
     func finds(method: HTTPMethod, target: String, expected: String) throws {
         #expect(Self.decision(method, target, try Self.router()) == expected)
+    }
+
+    @Test(
+        "says which path there is without a slash too many",
+        arguments: [
+            ("//things", "/things"), ("/things/", "/things"), ("//things//1/?a", "/things/1"), ("//nowhere", nil),
+            ("/nowhere/", nil), ("/nowhere", nil),
+        ])
+    func slashes(target: String, path: String?) throws {
+        let router = try Self.router()
+        let fields = HTTPRequestFields(target: target, fields: [])
+        guard case .refuse(let error) = router.decide(router.find(.get, fields), .get, fields) else {
+            Issue.record("\(target) was found")
+            return
+        }
+        #expect(error.status == .notFound)
+        #expect(error.detail.contains("slash too many") == (path != nil))
+        if let path { #expect(error.detail.hasSuffix("; \(path) is one.")) }
     }
 
     @Test(

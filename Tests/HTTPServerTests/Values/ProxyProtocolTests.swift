@@ -23,6 +23,9 @@ struct ProxyProtocolTests {
         family: 0x21,
         [0x20, 0x03, 0, 1] + [UInt8](repeating: 0, count: 11) + [7] + [UInt8](repeating: 1, count: 16) + [1, 2, 3, 4])
 
+    /// Version 1.
+    static func text(_ line: String) -> [UInt8] { Array("\(line)\r\n".utf8) }
+
     private static let request = Array("GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n".utf8)
 
     private static func withProxies<Result: Sendable>(
@@ -44,6 +47,9 @@ struct ProxyProtocolTests {
         "tells the client's address to all requests of a connection, however its bytes arrive",
         arguments: [
             (ipv4, "203.0.113.7"), (ipv6, "2003:1::7"),
+            (text("PROXY TCP4 203.0.113.7 10.0.0.1 4711 443"), "203.0.113.7"),
+            (text("PROXY TCP6 2003:1::7 2003:1::1 4711 443"), "2003:1::7"),
+            (text("PROXY UNKNOWN"), "127.0.0.1"), (text("PROXY UNKNOWN ffff::1 ffff::2 1 2"), "127.0.0.1"),
             // What follows the addresses is for others.
             (header(family: 0x11, ipv4[16...] + [4, 0, 3, 0, 0, 0]), "203.0.113.7"),
             (header(family: 0x11, ipv4[16...] + [UInt8](repeating: 4, count: 2_020)), "203.0.113.7"),
@@ -70,7 +76,14 @@ struct ProxyProtocolTests {
     @Test(
         "of another form closes the connection without a word",
         arguments: [
-            request, Array("PROXY TCP4 203.0.113.7 10.0.0.1 4711 443\r\n".utf8) + request, [0x0D, 0x0A, 0x0D, 0x0B],
+            request, [0x0D, 0x0A, 0x0D, 0x0B], Array("PROXY TCP4 203.0.113.7 10.0.0.1 4711 443\n".utf8) + request,
+            text("PROXY TCP4 203.0.113.7 10.0.0.1 4711 65536"), text("PROXY TCP4 203.0.113.7 10.0.0.1 4711"),
+            text("PROXY TCP4  203.0.113.7 10.0.0.1 4711 443"), text("PROXY TCP4 203.0.113.7 10.0.0.1 +4711 443"),
+            text("PROXY TCP4 203.0.113.7 10.0.0.1 04711 443"), text("PROXY TCP4 203.0.113.7 10.0.0.1 4711 443 "),
+            text("PROXY TCP4 2003:1::7 2003:1::1 4711 443"), text("PROXY TCP5 203.0.113.7 10.0.0.1 4711 443"),
+            text("PROXY TCP4 203.0.113.7 10.0.0.1 4711 -443"), text("PROXY UNKNOWNS"),
+            text("PROXY UNKNOWN " + String(repeating: "x", count: 92)), [UInt8](repeating: 65, count: 3_000),
+            Array("PROXY ".utf8) + [UInt8](repeating: 65, count: 3_000),
             header(0x11, family: 0x11, Array(ipv4[16...])), header(0x22, family: 0x11, Array(ipv4[16...])),
             header(family: 0x11, Array(ipv4[16..<27])), header(family: 0x21, Array(ipv6[16..<51])),
             header(family: 0x11, Array(ipv4[16...]), length: 2_033),

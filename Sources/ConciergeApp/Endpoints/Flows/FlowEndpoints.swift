@@ -53,13 +53,13 @@ struct FlowEndpoints: Sendable {
     }
 
     /// Callers with a token get the definition, others the outline.
-    private var varying: [HTTPFieldName] { isPublic == .outlines ? [.authorization, .cookie] : [] }
+    private var varying: [HTTPFieldName] { isPublic == .outlines ? SessionCredential.fields : [] }
 
     /// Nil when the token has to be looked at.
     private func seesDefinitions(_ request: HTTPRequest) -> Bool? {
         switch isPublic {
         case .definitions: true
-        case .outlines: request.fields.contains(.authorization) || request.fields.contains(.cookie) ? nil : false
+        case .outlines: SessionCredential.fields.contains(where: request.fields.contains) ? nil : false
         case .nothing: nil
         }
     }

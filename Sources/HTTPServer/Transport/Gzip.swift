@@ -1,0 +1,72 @@
+import CDeflate
+
+/// The coding `gzip` of a response (RFC 1952).
+private enum Gzip {
+    static func compressed(_ bytes: [UInt8]) -> [UInt8] {
+        // The quickest level.
+        guard let compressor = libdeflate_alloc_compressor(1) else { preconditionFailure("no memory to compress") }
+        defer { libdeflate_free_compressor(compressor) }
+        return [UInt8](unsafeUninitializedCapacity: libdeflate_gzip_compress_bound(compressor, bytes.count)) {
+            $1 = libdeflate_gzip_compress(compressor, bytes, bytes.count, $0.baseAddress, $0.count)
+        }
+    }
+}
+
+extension HTTPRequestFields {
+    /// Whether the client names `gzip`, or any coding, in `Accept-Encoding` without a quality of 0 (RFC 9110, section
+    /// 12.5.3). Without the field any coding would do as well, but many clients that do not send it cannot decode one.
+    fileprivate var acceptsGzip: Bool {
+        var named: Bool?
+        var any = false
+        for item in values(of: .acceptEncoding).flatMap({ $0.split(separator: ",") }) {
+            let parts = item.split(separator: ";", omittingEmptySubsequences: false).map { part in
+                part.filter { $0 != " " && $0 != "\t" }.lowercased()
+            }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
+            // A malformed quality counts as 0.
+            let isAccepted = quality.map { Double($0) ?? 0 > 0 } ?? true
+            switch parts[0] {
+            case "gzip", "x-gzip": named = isAccepted
+            case "*": any = isAccepted
+            default: break
+            }
+        }
+        return named ?? any
+    }
+}
+
+/// Which responses are compressed: those to GET and HEAD, which are the only ones that can be long.
+///
+/// Compressing tells the length of what is compressed, and so whether two parts of it are alike (the attack BREACH).
+/// That is of use where a response has a secret together with something that the attacker made the client send. Tokens
+/// and links are in responses to POST alone, and no response to GET repeats anything of the request.
+extension HTTPResponse {
+    /// Shorter responses fit in one packet as they are.
+    static let leastBytesToCompress = 1_024
+    /// Compressing as many bytes takes about 0.3 ms, more than a worker should spend on one response.
+    private static let mostBytesAtOnce = 65_536
+
+    private func mayBeCompressed(for request: HTTPRequest) -> Bool {
+        body.count >= Self.leastBytesToCompress && status == .ok && request.method.isSafe
+            && fields[.contentEncoding] == nil
+    }
+
+    /// Whether it has to be compressed, and that takes longer than a worker should spend on one response.
+    func isLongToCompress(for request: HTTPRequest) -> Bool {
+        body.count > Self.mostBytesAtOnce && mayBeCompressed(for: request) && request.fields.acceptsGzip
+    }
+
+    /// The response in the coding that the client accepts.
+    ///
+    /// Its entity tag stays the same: it names a state, which clients send back with their writes, in whatever coding
+    /// they saw it.
+    consuming func encoded(for request: HTTPRequest) -> HTTPResponse {
+        guard mayBeCompressed(for: request) else { return self }
+        fields.add(.vary, HTTPFieldName.acceptEncoding.text)
+        if request.fields.acceptsGzip {
+            body = Gzip.compressed(body)
+            fields.add(.contentEncoding, "gzip")
+        }
+        return self
+    }
+}
