@@ -37,8 +37,8 @@ struct Transport: Sendable {
         return request
     }
 
-    /// A GET is repeated when that may help, and a POST, which its key makes safe: three attempts when no answer comes
-    /// or the server is busy, thirty while it still works on the first one.
+    /// Repeated when that may help, which its key makes safe for what changes something: three attempts when no answer
+    /// comes or the server is busy, thirty while it still works on the first one.
     func send(
         _ method: String, _ path: String, token: String?, body: JSONValue? = nil, fields: [String: String] = [:]
     ) async throws -> Answer {
@@ -49,10 +49,9 @@ struct Transport: Sendable {
                 request.setValue("application/json", forHTTPHeaderField: "Content-Type")
             }
         }
-        if method == "POST" {
+        if method != "GET" {
             request.setValue("\"\(UUID().uuidString)\"", forHTTPHeaderField: "Idempotency-Key")
         }
-        let isRepeatable = method == "GET" || method == "POST"
         var count = 0
         while true {
             count += 1
@@ -75,7 +74,7 @@ struct Transport: Sendable {
             }
             let isBusy = [0, 429, 503].contains(problem.status)
             let most = problem.code == "request_in_progress" ? 30 : isBusy ? 3 : 1
-            guard isRepeatable, count < most else { throw problem }
+            guard count < most else { throw problem }
             try await Task.sleep(for: .seconds(pause))
         }
     }

@@ -125,13 +125,13 @@ export class Session extends EventTarget {
     return journey;
   }
 
-  /** Any request of the API. A GET or POST is repeated when that may help; its key makes it safe for a POST. */
+  /** Any request of the API, repeated when that may help. A key makes it safe for what changes something. */
   async request(method, path, { body, headers, signal, isWatching, isAgain } = {}, count = 1) {
     const { token, info } = this;
     const { url, mode } = this.#options;
     const fields = { ...(body !== undefined && { "content-type": "application/json" }), ...headers };
     if (token) fields.authorization = `Bearer ${token}`;
-    if (method === "POST") fields["idempotency-key"] ??= `"${crypto.getRandomValues(new Uint32Array(4)).join("-")}"`;
+    if (method !== "GET") fields["idempotency-key"] ??= `"${crypto.getRandomValues(new Uint32Array(4)).join("-")}"`;
     const init = { method, headers: fields, body: JSON.stringify(body), signal, cache: "no-store" };
     init.credentials = mode === "cookie" ? "include" : "omit";
     // Another tab may have stored the token of another session. What is known here is not mistaken for a part of that.
@@ -150,7 +150,7 @@ export class Session extends EventTarget {
     }
     const { status } = answer;
     const most = answer.body?.code === "request_in_progress" ? 30 : [0, 429, 503].includes(status) ? 3 : 1;
-    if (["GET", "POST"].includes(method) && count < most) {
+    if (count < most) {
       await pause(Math.min(Number(answer.headers?.get("retry-after")) || 0.3, 10) * 1_000, signal);
       return this.request(method, path, { body, headers: fields, signal, isWatching, isAgain }, count + 1);
     }

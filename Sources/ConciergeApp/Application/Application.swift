@@ -283,8 +283,8 @@ package actor Application {
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
             journeys.add(to: &routes)
-            services.addCommands(to: &routes)
-            journeyServices.addCommands(to: &routes)
+            services.addWrites(to: &routes)
+            journeyServices.addWrites(to: &routes)
         }
         let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
         WatchEndpoint(sessions: sessions, caller: caller).add(to: &routes)
@@ -324,13 +324,13 @@ package actor Application {
             ).add(to: &routes)
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
             let endpoints = AdminSessionEndpoints(sessions: sessions)
-            endpoints.add(to: &routes)
             let services = ServiceEndpoints(
                 catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session))
             let journeyServices = services.ofJourney
             services.add(to: &routes)
             journeyServices.add(to: &routes)
-            ServiceEndpoints(of: sessions).add(to: &routes)
+            let documents = ServiceEndpoints(of: sessions)
+            documents.add(to: &routes)
             let moving = MoveEndpoints(sessions: sessions, log: log)
             moving.addExports(to: &routes)
             routes.group(adminIdempotency { _ in .administrator(nil) }, add: moving.addImports)
@@ -338,9 +338,11 @@ package actor Application {
                 sessions: sessions, session: endpoints.session,
                 send: JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows), isFromBackend: true).send)
             routes.group(adminIdempotency(journeys.keyOwner)) { routes in
+                endpoints.add(to: &routes)
                 journeys.add(to: &routes)
-                services.addCommands(to: &routes)
-                journeyServices.addCommands(to: &routes)
+                services.addWrites(to: &routes)
+                journeyServices.addWrites(to: &routes)
+                documents.addWrites(to: &routes)
             }
             let tasks = TaskEndpoints(sessions: sessions)
             routes.group(TaskEndpoints.Patience(), adminIdempotency(tasks.keyOwner), add: tasks.add)

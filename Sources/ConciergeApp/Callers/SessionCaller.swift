@@ -92,7 +92,7 @@ final class SessionCaller: Sendable {
 
     /// The token of the request, if it may be used from the origin of the request.
     func presentedToken(of request: HTTPRequest) throws(Problem) -> PresentedToken {
-        if request.method == .post, let token = request.keyToken { return token }
+        if request.fields.contains(.idempotencyKey), let token = request.keyToken { return token }
         guard let credential = try SessionCredential.of(request, cookieName: cookie.name) else {
             throw Problem.unauthenticated
         }
@@ -145,7 +145,8 @@ final class SessionCaller: Sendable {
     static let leastKeyLength = 16
 
     private static func namesSession(_ request: HTTPRequest) -> Bool {
-        request.match.route?.pattern.parameterNames.isEmpty == false
+        // A new session comes of the only POST without one.
+        request.match.route?.pattern.parameterNames.isEmpty == false || request.method != .post
     }
 
     /// Distinguishes callers without a token. The address alone may be a proxy's, or that of a whole office.

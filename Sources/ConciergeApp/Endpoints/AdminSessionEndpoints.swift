@@ -73,6 +73,7 @@ struct AdminSessionEndpoints: Sendable {
             // One that has expired and stays for its work, too.
             throw Problem(.sessionNotFound)
         }
+        request.carries(token)
         return .signedIn(try session.summary(), token)
     }
 
@@ -113,30 +114,34 @@ extension AdminSessionEndpoints {
             responses: [.json("A page of sessions.", "SessionList")], problems: [.invalidInput]),
         APIOperation(
             method: .delete, path: "/v1/sessions", id: "endAllSessions",
-            summary: "Ends the sessions of a user, or without one all sessions of all users", parameters: [.userID],
+            summary: "Ends the sessions of a user, or without one all sessions of all users",
+            parameters: [.userID, .idempotencyKey],
             responses: [.json("How many were ended.", "Count")], problems: [.storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
             responses: [.json("The session.", "Session")]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}", id: "endSession", summary: "Ends the session",
-            responses: [.done("Ended.")], problems: [.storageFull]),
+            parameters: [.idempotencyKey], responses: [.done("Ended.")], problems: [.storageFull]),
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/user", id: "signIn",
             summary: "Attaches a user and gives the session a new token; the old one ends at once",
-            body: .json("SignIn"), responses: [.json("The session and its new token.", "SignedIn")],
+            parameters: [.idempotencyKey], body: .json("SignIn"),
+            responses: [.json("The session and its new token.", "SignedIn")],
             problems: [.invalidState, .tooManySessionsOfUser, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/user", id: "signOut",
             summary: "Detaches the user and removes the services that are bound to a user",
-            responses: [.done("Signed out, or no user was signed in.")], problems: [.contention, .storageFull]),
+            parameters: [.idempotencyKey], responses: [.done("Signed out, or no user was signed in.")],
+            problems: [.contention, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/users/{user}/sessions", id: "listUserSessions", summary: "The sessions of a user",
             parameters: [.limit, .cursor], responses: [.json("A page of sessions.", "SessionList")],
             problems: [.invalidInput]),
         APIOperation(
             method: .delete, path: "/v1/users/{user}/sessions", id: "endUserSessions",
-            summary: "Ends the sessions of a user", responses: [.json("How many were ended.", "Count")],
+            summary: "Ends the sessions of a user", parameters: [.idempotencyKey],
+            responses: [.json("How many were ended.", "Count")],
             problems: [.storageFull]),
     ]
 }

@@ -10,7 +10,7 @@ extension ServiceEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services", id: "removeServices",
             summary: "Removes every instance of the session, newest first",
-            responses: [.done("Removed.")], problems: writing),
+            parameters: [.idempotencyKey], responses: [.done("Removed.")], problems: writing),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services/{name}", id: "getService",
             summary: "The service's state; creates the instance if there is none",
@@ -23,13 +23,14 @@ extension ServiceEndpoints {
             problems: [.serviceNotFound, .invalidCondition, .preconditionFailed]),
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/services/{name}", id: "replaceService",
-            summary: "Replaces the state", parameters: [.ifMatch, .ifNoneMatch, .prefer], body: .json(.serviceState),
+            summary: "Replaces the state", parameters: [.ifMatch, .ifNoneMatch, .prefer, .idempotencyKey],
+            body: .json(.serviceState),
             responses: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [.invalidState, .stateTooLarge, .preconditionRequired]),
         APIOperation(
             method: .patch, path: "/v1/sessions/{session}/services/{name}", id: "patchService",
             summary: "Changes the state with a merge patch or a JSON Patch",
-            parameters: [.ifMatch, .ifNoneMatch, .prefer],
+            parameters: [.ifMatch, .ifNoneMatch, .prefer, .idempotencyKey],
             body: APIBody([
                 (MediaType.mergePatch, .servicePatch), (MediaType.jsonPatch, nil),
                 (MediaType.json, .servicePatch),
@@ -41,11 +42,11 @@ extension ServiceEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services/{name}", id: "removeService",
             summary: "Removes the instance: the next access creates a new one",
-            parameters: [.ifMatch, .ifNoneMatch],
+            parameters: [.ifMatch, .ifNoneMatch, .idempotencyKey],
             responses: [.done("Removed, or there was none.", headers: [.etag])], problems: writingOne),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services/{name}/state", id: "clearService",
-            summary: "Resets the instance to its default", parameters: [.ifMatch, .ifNoneMatch],
+            summary: "Resets the instance to its default", parameters: [.ifMatch, .ifNoneMatch, .idempotencyKey],
             responses: [.done("Cleared.", headers: [.etag])], problems: writingOne),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/services/{name}/commands/{command}", id: "callServiceCommand",

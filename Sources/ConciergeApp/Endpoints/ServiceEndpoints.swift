@@ -61,22 +61,23 @@ struct ServiceEndpoints: Sendable {
     }
 
     func add(to routes: inout RouterBuilder) {
+        if place != .process { routes.on(.get, path, handler: session.task(list)) }
+        routes.on(.get, "\(path)/{name}", allow: methods(isState: false), handler: session.handler(show))
+    }
+
+    /// Adds what changes something, which may have an `Idempotency-Key`.
+    func addWrites(to routes: inout RouterBuilder) {
         let services = path
-        if place != .process { routes.on(.get, services, handler: session.task(list)) }
         if place == .session { routes.on(.delete, services, handler: session.task(removeAll)) }
-        routes.on(
-            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.handler(show))
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
         addWrite(.patch, "\(services)/{name}", of: patching, answer: Self.stateNow, to: &routes)
         addWrite(.delete, "\(services)/{name}", of: leaving(.remove), answer: Self.versionNow, to: &routes)
         addWrite(
             .delete, "\(services)/{name}/state", isState: true, of: leaving(.clear), answer: Self.versionNow,
             to: &routes)
-    }
-
-    /// Adds the calls of commands, which have an `Idempotency-Key`.
-    func addCommands(to routes: inout RouterBuilder) {
-        routes.on(.post, "\(path)/{name}/commands/{command}", handler: session.writer(call))
+        if place != .process {
+            routes.on(.post, "\(services)/{name}/commands/{command}", handler: session.writer(call))
+        }
     }
 
     @Sendable private func call(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
@@ -132,10 +133,11 @@ struct ServiceEndpoints: Sendable {
         let handler = session.writer { request, found in
             try checkMethod(request, allow)
             let operation = try operation(request)
+            let response = UnitResponse(to: request) { answer(request, $0) }
             return .deferred { responder in
                 found.session.perform(
-                    operation, by: caller, presenting: found.unconfirmed,
-                    then: responder.completion { answer(request, try $0.get()) })
+                    operation, by: caller, presenting: found.unconfirmed, once: response.once,
+                    then: responder.completion { try response.of($0.get()) })
             }
         }
         routes.on(method, path, allow: allow, handler: handler)

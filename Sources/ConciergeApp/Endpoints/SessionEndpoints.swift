@@ -215,14 +215,15 @@ extension SessionEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions", id: "endOtherSessions",
             summary: "Ends all other sessions of the caller's user",
-            responses: [.json("How many were ended.", "Count")], problems: [.noUser, .storageFull]),
+            parameters: [.idempotencyKey], responses: [.json("How many were ended.", "Count")],
+            problems: [.noUser, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
             responses: [.json("The session.", "Session")]),
         APIOperation(
             method: .patch, path: "/v1/sessions/{session}", id: "updateSession",
             summary: "Changes the session's labels",
-            parameters: [.prefer],
+            parameters: [.prefer, .idempotencyKey],
             body: APIBody([
                 (MediaType.mergePatch, "SessionPatch"), (MediaType.json, "SessionPatch"),
             ]),
@@ -231,7 +232,8 @@ extension SessionEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}", id: "endSession",
             summary: "Ends the session, or another one of the same user: its services are removed, and its token ends",
-            responses: [.done("Ended.", headers: [.setCookie, .clearSiteData])], problems: [.storageFull]),
+            parameters: [.idempotencyKey], responses: [.done("Ended.", headers: [.setCookie, .clearSiteData])],
+            problems: [.storageFull]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/tokens", id: "rotateToken",
             summary:

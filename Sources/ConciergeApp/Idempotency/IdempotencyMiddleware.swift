@@ -1,7 +1,7 @@
 import HTTPServer
 import Sessions
 
-/// Makes `POST` safe to repeat: a request whose `Idempotency-Key` has a response gets the same response again, marked
+/// Makes what changes something safe to repeat: a request whose `Idempotency-Key` has a response gets the same response again, marked
 /// `Idempotency-Replayed: true`, and is not executed twice.
 ///
 /// ```swift
@@ -46,7 +46,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     }
 
     private static func concerns(_ request: HTTPRequest) -> Bool {
-        request.method == .post && request.fields.contains(.idempotencyKey)
+        request.fields.contains(.idempotencyKey) && !request.method.isSafe
     }
 
     private func respond(

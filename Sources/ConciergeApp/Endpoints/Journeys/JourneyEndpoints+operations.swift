@@ -39,7 +39,7 @@ extension JourneyEndpoints {
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/journeys/{id}", id: "restartJourney",
             summary: "Starts the journey over: its stack and all its coordinators are released first",
-            parameters: [.include, .acceptLanguage, .ifMatch, .ifNoneMatch, .prefer],
+            parameters: [.include, .acceptLanguage, .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey],
             body: .json("JourneyRestart", isRequired: false),
             responses: [
                 .json("The journey, at its first screen.", "Journey", headers: [.etag, .contentLanguage, .vary]),
@@ -52,7 +52,7 @@ extension JourneyEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/journeys/{id}", id: "abandonJourney",
             summary: "Gives the journey up: child coordinators first, then the stack; then it is forgotten",
-            parameters: [.ifMatch, .ifNoneMatch], responses: [.done("Given up.")],
+            parameters: [.ifMatch, .ifNoneMatch, .idempotencyKey], responses: [.done("Given up.")],
             problems: changing + [.contention, .storageFull]),
         operationOfEvents,
         APIOperation(
