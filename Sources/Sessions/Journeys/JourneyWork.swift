@@ -244,7 +244,7 @@ extension JourneyWork {
         var entry = kept.keep(KeptJourney(step.journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and
         // what was asked for. So a step is never above twice the revision.
-        let floor = 2 * pending.base.details.revisionFloor
+        let floor = 2 * pending.base.revisionFloor
         if entry.journey.step <= floor {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
         }
