@@ -45,12 +45,21 @@ extension StepRun {
     mutating func setDeadlines() throws(JourneyRefusal) {
         journey.expiresAt = nil
         journey.dueAt = nil
-        guard journey.isActive, let own = journey.coordinators.first?.id, journey.task?.isHeld != true else { return }
+        guard journey.isActive, journey.task?.isHeld != true, try isTimed(), let own = journey.coordinators.first?.id
+        else { return }
         let timeout = try flow(of: own).timeout
         journey.expiresAt = timeout.deadline(from: journey.coordinators[0].startedAt, movedAt: journey.movedAt)
         // In a statement of its own: a mutating call inside another call on the run would copy the run.
         let due = try dueAt(since: now)
         journey.dueAt = due
+    }
+
+    /// Whether anything happens by itself in one of the flows.
+    private mutating func isTimed() throws(JourneyRefusal) -> Bool {
+        for place in journey.coordinators.indices {
+            if try flow(of: journey.coordinators[place].id).isTimed { return true }
+        }
+        return false
     }
 
     /// Whether the data has changed since it was determined when the journey is due, so that it is due at another time.
