@@ -234,8 +234,10 @@ extension JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        for patch in step.patches { kept.note(patch) }
-        documents.patched = kept.patched
+        if !step.patches.isEmpty {
+            for patch in step.patches { kept.note(patch) }
+            documents.patched = kept.patched
+        }
         let former = kept[step.journey.id]
         let wasRunning = former?.journey.isActive ?? false
         let number = step.journey.step
