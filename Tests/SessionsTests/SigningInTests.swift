@@ -126,6 +126,29 @@ struct SigningInTests {
 
     private struct NotHeld: Error {}
 
+    @Test("a result that the session has no room for is held, and signs in once there is room")
+    func tooLarge() async throws {
+        let fill = Self.flow.replacing(
+            #""done.ok": {"target": "home"}"#,
+            with: #"""
+                "done.ok": {"target": "home", "actions": [
+                  {"op": "add", "path": "/profile/attributes/text", "value": {"$from": "/output"}}]}
+                """#)
+        let fixture = try SessionsFixture(flows: [fill]) { $0.maxSessionSize = 6_000 }
+        let (session, token, task) = try await Self.waiting(fixture)
+        try await fixture.perform(
+            .mergePatch(["attributes": ["text": JSONDocument(String(repeating: "x", count: 4_000))]]),
+            on: "temporary-profile", session)
+        var report = TaskReport(outcome: "ok", output: JSONDocument(String(repeating: "y", count: 3_000)))
+        report.signIn = ["user_id": "ada"]
+        guard case .held = try await fixture.sessions.endTask(task, by: report) else { throw NotHeld() }
+        #expect(try await fixture.isAuthenticated(token))
+        #expect(try await fixture.sessions.tasks(limit: 9).map(\.isKept) == [true])
+        try await fixture.perform(.remove, on: "temporary-profile", session)
+        #expect(try await fixture.sessions.retryTask(task).user?.session.userID == "ada")
+        #expect(try fixture.get("profile", session).document[member: "attributes"]?[string: "text"]?.count == 3_000)
+    }
+
     @Test("an event that came without the cookie proves nothing to a browser, and one with it nothing to a bearer")
     func cookies() async throws {
         let texts: [(challenge: String?, isByCookie: Bool)] = [

@@ -87,28 +87,6 @@ struct SigningInTests {
         }
     }
 
-    @Test("a result that the session has no room for is held, sign-in included, and retried when there is room")
-    func tooLarge() async throws {
-        try await Entrance.with { entrance in
-            let text = String(repeating: "x", count: 60_000)
-            var places: [String] = []
-            for name in ["profile", "temporary-profile"] {
-                places.append(Paths.service(name))
-                try await entrance.old.patch(Paths.service(name), #"{"attributes":{"text":"\#(text)"}}"#)
-            }
-            let large = SigningIn.result("bad", output: #"{"name":"\#(String(repeating: "y", count: 9_000))"}"#)
-            let posted = try await entrance.end(large)
-            #expect(posted.status == 202 && posted[member: "held"] == true, "\(posted.text)")
-            #expect(try await entrance.old.get(Paths.current)[member: "user_id"] == JSONDocument.null)
-            for place in places { #expect(try await entrance.old.send("DELETE", place).status == 204) }
-            let held = try await entrance.held()
-            let retried = try await entrance.admin.send("POST", "/v1/tasks/\(held[string: "id"] ?? "")/retry")
-            #expect(retried.status == 204, "\(retried.text)")
-            let client = try entrance.client(after: try await entrance.exchange())
-            #expect(try await client.get(entrance.journey).screen == "home")
-        }
-    }
-
     @Test("an action that would break a service signs nobody in either")
     func broken() async throws {
         try await Entrance.with { entrance in
