@@ -106,6 +106,7 @@ struct SideTaskTests {
     func signIn() async throws {
         let clock = SteeredClock()
         try await Self.withNote(clock: clock) { app, client, admin, journey in
+            let session = try #require(try await client.get(Paths.current)[member: "id"]?.string)
             try await client.event("send", #"{"to": "ada"}"#, on: journey)
             let task = try #require(try await admin.claim("send-mail", lease: "10s").first)
             let result = #"{"outcome":"sent","sign_in":{"user_id":"eve"}}"#
@@ -121,7 +122,7 @@ struct SideTaskTests {
             }
             #expect(try await admin.get("/v1/tasks").items.map { $0[string: "status"] } == ["held"])
             #expect(try await admin.post("result", of: task, #"{"outcome":"sent"}"#).status == 204)
-            #expect(try await client.get(Paths.current)[member: "user_id"] == JSONDocument.null)
+            #expect(try await admin.get("/v1/sessions/\(session)")[member: "user_id"] == JSONDocument.null)
         }
     }
 }

@@ -80,7 +80,7 @@ struct SigningInTests {
             #expect(after[member: "revision"] != before[member: "revision"])
             entrance.clock.advance(.seconds(30))
             let held = try await entrance.held()
-            #expect(held[member: "problem"]?[string: "code"] == "invalid_input")
+            #expect(held[member: "problem"]?[string: "code"] == posted.code)
             #expect(try await entrance.admin.claim("check").isEmpty)
             #expect(try await entrance.admin.post("result", of: held, SigningIn.result()).status == 204)
             _ = try entrance.client(after: try await entrance.exchange())
