@@ -209,8 +209,7 @@ extension JourneyWork {
                 for change in step.changes { try? make(change) }
             }
             if !step.sideTasks.isEmpty {
-                // Tasks that the flow's `exit` records are done even when the user signs out.
-                record(step.sideTasks, of: step.journey, isOfUser: false)
+                record(step.sideTasks, of: step.journey)
                 last = step.journey.step
             }
             pending.journeysBegun -= 1
@@ -254,10 +253,7 @@ extension JourneyWork {
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
-        if !step.sideTasks.isEmpty {
-            let isBound = engine.isBoundToSession(entry.journey)
-            record(step.sideTasks, of: entry.journey, isOfUser: entry.journey.isOfUser && !isBound)
-        }
+        if !step.sideTasks.isEmpty { record(step.sideTasks, of: entry.journey) }
         try keep(atMost: isByTime ? nil : environment.settings.maxJourneysSize)
         // The text says the step that was taken, which may have been raised.
         if entry.journey.step == number { prepared = text }

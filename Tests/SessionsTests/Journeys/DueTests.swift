@@ -100,6 +100,31 @@ import Testing
         store.letGo()
     }
 
+    @Test("a session is not put off beyond what a commit brings that is under way")
+    func underWay() async throws {
+        let store = HeldStore()
+        store.open()
+        let fixture = try Self.fixture(store, flows: [Self.restless])
+        let session = try await fixture.session()
+        _ = try await session.send("again", toJourney: "main")
+        fixture.clock.advance(590 * Self.second)
+        _ = try await session.send("again", toJourney: "main")
+        // The store has the time of the first step, which is before the time of the screen that is entered now.
+        fixture.clock.advance(9 * Self.second)
+        store.keepBack()
+        async let sent = session.send("wait", toJourney: "main")
+        await store.wait(for: 1)
+        fixture.clock.advance(Self.second)
+        async let swept = fixture.sessions.sweepDue()
+        for _ in 0..<1_000 { await Task.yield() }
+        store.open()
+        _ = try await sent
+        #expect(await swept == 1)
+        fixture.clock.advance(Self.second)
+        #expect(await fixture.sessions.sweepDue() == 1)
+        #expect(try await Self.screen(session.id, fixture) == "late")
+    }
+
     @Test("a session that was not in memory is not there afterwards, and no other has left for it")
     func residence() async throws {
         let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
