@@ -18,6 +18,9 @@ package struct ExpiryQuery: Sendable {
     /// Is told of each session that would be ended, which then stays: a caller that has to read them first ends them.
     /// It is quick, and any thread may call it.
     package var onOverdue: (@Sendable (SessionID) -> Void)?
+    /// Is told of each session with journeys whose ``SessionTimes`` a program of an earlier version may have left as
+    /// they were. It is quick, and any thread may call it.
+    package var onUntimed: (@Sendable (SessionID) -> Void)?
 
     /// Nil when the session must stay. One of another lifetime counts as used.
     package func candidate(
