@@ -24,7 +24,7 @@ struct JourneyTransfers: Sendable {
         let digest: SHA256Digest?
         /// The journey, until the other session has it.
         var content: KeptJourney?
-        /// How far its task is: attempts, and the lease of a worker. Not stored, so after a crash it begins anew.
+        /// How far its task is: attempts, and the lease of a worker.
         var task: StoredTask?
     }
 
@@ -75,12 +75,13 @@ extension JourneyTransfers {
         let links = links.map { link -> JSONDocument in
             [JSONDocument(link.journey), JSONDocument(link.digest.text()), JSONDocument(Int(link.expiresAt))]
         }
-        let departures = departures.map { departure -> JSONDocument in
-            [
-                JSONDocument(departure.journey), JSONDocument(departure.target.description),
-                JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
-                departure.content?.journey.document ?? .null,
-            ]
+        let departures = departures.map { departure in
+            JSONDocument(
+                [
+                    JSONDocument(departure.journey), JSONDocument(departure.target.description),
+                    JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
+                    departure.content?.journey.document ?? .null,
+                ] + [departure.task?.standing].compactMap(\.self))
         }
         let arrivals = arrivals.map { [JSONDocument($0.journey), JSONDocument($0.isRefused)] as JSONDocument }
         return ["links": JSONDocument(links), "out": JSONDocument(departures), "in": JSONDocument(arrivals)]
@@ -107,13 +108,39 @@ extension JourneyTransfers {
                 guard let journey = Journey(kept) else { return nil }
                 content = KeptJourney(journey)
             }
+            let task = content?.journey.task.flatMap { task in
+                departure[5].flatMap {
+                    let id = TaskID(session: target, journey: arrival, number: task.number)
+                    return StoredTask(id: id, name: task.name, standing: $0)
+                }
+            }
             departures.append(
                 Departure(
-                    journey: journey, target: target, arrival: arrival, digest: digest(departure[3]), content: content))
+                    journey: journey, target: target, arrival: arrival, digest: digest(departure[3]), content: content,
+                    task: task))
         }
         for arrival in document[member: "in"]?.elements ?? [] {
             guard let journey = arrival[0]?.string, let isRefused = arrival[1]?.bool else { return nil }
             arrivals.append(Arrival(journey: journey, isRefused: isRefused))
         }
+    }
+}
+
+extension StoredTask {
+    /// `[attempts, attempt, begin, due, claimed]`
+    fileprivate var standing: JSONDocument {
+        [
+            JSONDocument(attempts), JSONDocument(attempt), JSONDocument(Int(createdAt)), JSONDocument(Int(due)),
+            JSONDocument(isClaimed),
+        ]
+    }
+
+    fileprivate init?(id: TaskID, name: String, standing: JSONDocument) {
+        guard let attempts = standing[0]?.int, let attempt = standing[1]?.int, let createdAt = standing[2]?.int,
+            let due = standing[3]?.int, let isClaimed = standing[4]?.bool
+        else { return nil }
+        self.init(
+            id: id, name: name, attempts: attempts, createdAt: Int64(createdAt), attempt: attempt, due: Int64(due),
+            isClaimed: isClaimed)
     }
 }

@@ -33,10 +33,12 @@ extension JourneyWork {
 
     /// Takes a journey out of the session and keeps it aside until the other session has it. Its task ends here.
     ///
-    /// - Parameter arrival: what it is called there.
+    /// - Parameters:
+    ///   - arrival: what it is called there.
+    ///   - task: how far its task is.
     /// - Returns: the same as before when it has left for that session already.
     mutating func depart(
-        by claim: JourneyClaim, to target: SessionID, as arrival: String
+        by claim: JourneyClaim, to target: SessionID, as arrival: String, _ task: StoredTask?
     ) throws -> JourneyTransfers.Departure {
         let known = kept.transfers.departures.last { departure in
             departure.target == target && claim.names(departure) && kept[departure.journey] == nil
@@ -47,7 +49,8 @@ extension JourneyWork {
         guard let entry = kept[id], entry.journey.isActive else { throw claim.refusal }
         try checkMayLeave(entry.journey)
         let departure = JourneyTransfers.Departure(
-            journey: id, target: target, arrival: arrival, digest: claim.digest, content: entry)
+            journey: id, target: target, arrival: arrival, digest: claim.digest, content: entry,
+            task: task?.id.number == entry.journey.task?.number ? task : nil)
         pending.journeysBegun -= 1
         // A result that is held goes along.
         endingTask = entry.journey.task?.number
@@ -95,12 +98,17 @@ extension JourneyWork {
         let entry = kept.keep(KeptJourney(journey))
         kept.transfers.add(.init(journey: id, isRefused: false))
         pending.journeysBegun += 1
+        noteTask(of: journey, goingOn: former)
+        try keep()
+        return try createOwned(of: entry)
+    }
+
+    /// The task of a journey that has come begins here, as far as it is.
+    private mutating func noteTask(of journey: Journey, goingOn former: StoredTask?) {
         note(nil, of: journey, isKept: true)
         if let former, case .begun(let task)? = pending.taskChanges.last, !task.isKept {
             pending.taskChanges[pending.taskChanges.count - 1] = .begun(task.going(on: former))
         }
-        try keep()
-        return try createOwned(of: entry)
     }
 
     /// Whether a journey is here, or has gone on from here, though its mark may be gone.
@@ -122,7 +130,7 @@ extension JourneyWork {
         guard let place = kept.transfers.departures.firstIndex(where: { $0.arrival == arrival }),
             let content = kept.transfers.departures[place].content?.journey
         else { return }
-        kept.transfers.departures.remove(at: place)
+        let departure = kept.transfers.departures.remove(at: place)
         // Another one of its name may have been begun.
         let isFree = kept[content.id] == nil
         var journey = isFree ? content : content.renamed(arrival)
@@ -130,7 +138,7 @@ extension JourneyWork {
         let entry = kept.keep(KeptJourney(journey))
         _ = kept.keep(KeptJourney(entry.journey.withTask(of: content)))
         pending.journeysBegun += 1
-        note(nil, of: entry.journey.withTask(of: content), isKept: true)
+        noteTask(of: entry.journey.withTask(of: content), goingOn: departure.task)
         try keep(atMost: nil)
     }
 
@@ -140,6 +148,7 @@ extension JourneyWork {
             kept.transfers.departures[place].content != nil
         else { return }
         kept.transfers.departures[place].content = nil
+        kept.transfers.departures[place].task = nil
         try keep(atMost: nil)
     }
 }

@@ -22,14 +22,13 @@ extension Sessions {
         once: Once<JourneyForm>? = nil
     ) async throws -> JourneyForm {
         guard id != target.id, let source = try await session(id) else { throw claim.refusal }
-        var departure: JourneyTransfers.Departure
+        let departure: JourneyTransfers.Departure
         do {
             try await target.checkRoomForJourney()
             let task = try source.task(ofJourneyBy: claim)
             var standing: StoredTask?
             if let task { standing = try await update(task, .look) }
-            departure = try await source.departJourney(by: claim, to: target.id)
-            if standing?.id.number == departure.content?.journey.task?.number { departure.task = standing }
+            departure = try await source.departJourney(by: claim, to: target.id, standing)
         } catch SessionError.ended {
             throw claim.refusal
         }
@@ -140,10 +139,16 @@ extension Sessions {
         return kept.transfers.arrivals.contains { $0.journey == departure.arrival && !$0.isRefused }
     }
 
-    /// The id of a task in the session to which its journey has moved; nil when it has not.
-    func place(ofMoved task: TaskID) async throws -> TaskID? {
-        guard let session = try await session(task.session) else { return nil }
-        return try session.place(ofMoved: task)
+    /// Does something with a task, wherever its journey has moved to: the worker knows the task's former id.
+    func following<Done: Sendable>(
+        _ id: TaskID, _ body: @Sendable (TaskID) async throws -> Done
+    ) async throws -> Done {
+        do {
+            return try await body(id)
+        } catch TaskError.over {
+            guard let moved = try await session(id.session)?.place(ofMoved: id) else { throw TaskError.over }
+            return try await following(moved, body)
+        }
     }
 }
 

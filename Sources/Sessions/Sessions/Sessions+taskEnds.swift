@@ -11,13 +11,8 @@ extension Sessions {
     ///   ``attachUser(_:claims:to:)`` with pointers that begin with `/sign_in`.
     @discardableResult
     package func endTask(_ id: TaskID, by report: TaskReport, once: Once<TaskEnd>? = nil) async throws -> TaskEnd {
-        do {
-            return try await endTaskHere(id, by: report, once: once)
-        } catch TaskError.over where report.isReported {
-            // What was done is done, wherever the journey has moved to.
-            guard let moved = try await place(ofMoved: id) else { throw TaskError.over }
-            return try await endTask(moved, by: report, once: once)
-        }
+        guard report.isReported else { return try await endTaskHere(id, by: report, once: once) }
+        return try await following(id) { try await self.endTaskHere($0, by: report, once: once) }
     }
 
     private func endTaskHere(_ id: TaskID, by report: TaskReport, once: Once<TaskEnd>?) async throws -> TaskEnd {
@@ -73,6 +68,15 @@ extension Sessions {
     @discardableResult
     package func failTask(
         _ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64? = nil, isFinal: Bool = false
+    ) async throws -> TaskEnd {
+        try await following(id) { id in
+            try await self.failTaskHere(
+                id, attempt: attempt, reason: reason, retryAfter: retryAfter, isFinal: isFinal)
+        }
+    }
+
+    private func failTaskHere(
+        _ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64?, isFinal: Bool
     ) async throws -> TaskEnd {
         let standing = try await ofTask(id) { try $0.standing(of: id) }
         if isFinal {

@@ -65,6 +65,10 @@ extension Sessions {
     ///   - lease: milliseconds from now on; nil for as long as the task is not over.
     /// - Throws: ``TaskError/notClaimed``, also if a later attempt has begun.
     package func extendTask(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
+        try await following(id) { try await self.extendTaskHere($0, attempt: attempt, lease: lease) }
+    }
+
+    private func extendTaskHere(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
         _ = try await ofTask(id) { try $0.standing(of: id) }
         let end = lease.map { environment.clock.now().later(by: $0) } ?? .max
         guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
