@@ -26,7 +26,7 @@ struct JourneyTransfers: Sendable {
         var content: KeptJourney?
         /// Those to the journey, until the other session has it: if it returns, they are as good as before.
         var links: [Link] = []
-        /// How far its task is: attempts, and the lease of a worker. Not stored, so after a crash it begins anew.
+        /// How far its task is: attempts, and the lease of a worker.
         var task: StoredTask?
     }
 
@@ -95,12 +95,13 @@ extension JourneyTransfers {
 /// The stored form: a member that most sessions do not have.
 extension JourneyTransfers {
     var document: JSONDocument {
-        let departures = departures.map { departure -> JSONDocument in
-            [
-                JSONDocument(departure.journey), JSONDocument(departure.target.description),
-                JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
-                departure.content?.journey.document ?? .null, JSONDocument(departure.links.map(\.document)),
-            ]
+        let departures = departures.map { departure in
+            JSONDocument(
+                [
+                    JSONDocument(departure.journey), JSONDocument(departure.target.description),
+                    JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
+                    departure.content?.journey.document ?? .null, JSONDocument(departure.links.map(\.document)),
+                ] + [departure.task?.standing].compactMap(\.self))
         }
         let arrivals = arrivals.map { [JSONDocument($0.journey), JSONDocument($0.isRefused)] as JSONDocument }
         return [
@@ -127,10 +128,16 @@ extension JourneyTransfers {
                 guard let journey = Journey(kept) else { return nil }
                 content = KeptJourney(journey)
             }
+            let task = content?.journey.task.flatMap { task in
+                departure[6].flatMap {
+                    let id = TaskID(session: target, journey: arrival, number: task.number)
+                    return StoredTask(id: id, name: task.name, standing: $0)
+                }
+            }
             departures.append(
                 Departure(
                     journey: journey, target: target, arrival: arrival, digest: SHA256Digest(departure[3]),
-                    content: content, links: links))
+                    content: content, links: links, task: task))
         }
         for arrival in document[member: "in"]?.elements ?? [] {
             guard let journey = arrival[0]?.string, let isRefused = arrival[1]?.bool else { return nil }
@@ -141,7 +148,7 @@ extension JourneyTransfers {
 
 extension JourneyTransfers.Departure {
     /// The journey does not return any more.
-    mutating func complete() { (content, links) = (nil, []) }
+    mutating func complete() { (content, links, task) = (nil, [], nil) }
 }
 
 extension JourneyTransfers.Link {
@@ -162,5 +169,24 @@ extension SHA256Digest {
     fileprivate init?(_ document: JSONDocument?) {
         guard let bytes = document?.string.flatMap(Hexadecimal.bytes) else { return nil }
         self.init(bytes: bytes)
+    }
+}
+
+extension StoredTask {
+    /// `[attempts, attempt, begin, due, claimed]`
+    fileprivate var standing: JSONDocument {
+        [
+            JSONDocument(attempts), JSONDocument(attempt), JSONDocument(Int(createdAt)), JSONDocument(Int(due)),
+            JSONDocument(isClaimed),
+        ]
+    }
+
+    fileprivate init?(id: TaskID, name: String, standing: JSONDocument) {
+        guard let attempts = standing[0]?.int, let attempt = standing[1]?.int, let createdAt = standing[2]?.int,
+            let due = standing[3]?.int, let isClaimed = standing[4]?.bool
+        else { return nil }
+        self.init(
+            id: id, name: name, attempts: attempts, createdAt: Int64(createdAt), attempt: attempt, due: Int64(due),
+            isClaimed: isClaimed)
     }
 }

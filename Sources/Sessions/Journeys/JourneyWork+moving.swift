@@ -33,10 +33,12 @@ extension JourneyWork {
 
     /// Takes a journey out of the session and keeps it aside until the other session has it. Its task ends here.
     ///
-    /// - Parameter arrival: what it is called there.
+    /// - Parameters:
+    ///   - arrival: what it is called there.
+    ///   - task: how far its task is.
     /// - Returns: the same as before when it has left for that session already.
     mutating func depart(
-        by claim: JourneyClaim, to target: SessionID, as arrival: String
+        by claim: JourneyClaim, to target: SessionID, as arrival: String, _ task: StoredTask?
     ) throws -> JourneyTransfers.Departure {
         let known = kept.transfers.departures.last { $0.target == target && claim.names($0, in: kept) }
         if let known { return known }
@@ -45,7 +47,8 @@ extension JourneyWork {
         try checkMayLeave(entry.journey)
         let departure = JourneyTransfers.Departure(
             journey: id, target: target, arrival: arrival, digest: claim.digest, content: entry,
-            links: kept.transfers.links.filter { $0.journey == id })
+            links: kept.transfers.links.filter { $0.journey == id },
+            task: task?.id.number == entry.journey.task?.number ? task : nil)
         pending.journeysBegun -= 1
         // A result that is held goes along.
         endingTask = entry.journey.task?.number
@@ -103,12 +106,17 @@ extension JourneyWork {
         let entry = kept.keep(KeptJourney(journey))
         kept.transfers.add(.init(journey: id, isRefused: false))
         pending.journeysBegun += 1
+        noteTask(of: journey, goingOn: former)
+        try keep()
+        return try createOwned(of: entry)
+    }
+
+    /// The task of a journey that has come begins here, as far as it is.
+    private mutating func noteTask(of journey: Journey, goingOn former: StoredTask?) {
         note(nil, of: journey, isKept: true)
         if let former, case .begun(let task)? = pending.taskChanges.last, !task.isKept {
             pending.taskChanges[pending.taskChanges.count - 1] = .begun(task.going(on: former))
         }
-        try keep()
-        return try createOwned(of: entry)
     }
 
     /// Whether a journey is here, or has gone on from here, though its mark may be gone.
@@ -130,7 +138,7 @@ extension JourneyWork {
         guard let place = kept.transfers.departures.firstIndex(where: { $0.arrival == arrival }),
             let content = kept.transfers.departures[place].content?.journey
         else { return }
-        let links = kept.transfers.departures[place].links
+        let departure = kept.transfers.departures[place]
         // Another one of its name may have been begun. Then results for its task are followed to its new name.
         let isFree = kept[content.id] == nil
         if isFree {
@@ -143,11 +151,11 @@ extension JourneyWork {
         journey.raiseOwned(to: pending.revision)
         let entry = kept.keep(KeptJourney(journey))
         _ = kept.keep(KeptJourney(entry.journey.withTask(of: content)))
-        kept.transfers.links += links.map {
+        kept.transfers.links += departure.links.map {
             .init(journey: entry.journey.id, digest: $0.digest, expiresAt: $0.expiresAt)
         }
         pending.journeysBegun += 1
-        note(nil, of: entry.journey.withTask(of: content), isKept: true)
+        noteTask(of: entry.journey.withTask(of: content), goingOn: departure.task)
         try keep(atMost: nil)
     }
 

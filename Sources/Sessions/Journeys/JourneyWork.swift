@@ -279,8 +279,8 @@ extension JourneyWork {
         }
     }
 
-    /// - Parameter limit: bytes, of which results that are kept for operators take none; nil for what the outside or
-    ///   the time brings about.
+    /// - Parameter limit: bytes, beside as many for results that are kept for operators; nil for what the outside or the
+    ///   time brings about.
     mutating func keep(atMost limit: Int?) throws(SessionError) {
         pending.times = environment.times(of: kept, after: pending.base.times, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
@@ -288,7 +288,10 @@ extension JourneyWork {
         let isOver = limit.map { bytes.count > $0 } ?? true
         if isOver {
             pending.isOfAnySize = true
-            if let limit, bytes.count - kept.resultBytes > limit { _ = try coordinator.bounded(bytes, by: limit) }
+            // One that already is too large may still become smaller.
+            if let limit, bytes.count > former, bytes.count - min(kept.resultBytes, limit) > limit {
+                _ = try coordinator.bounded(bytes, by: limit)
+            }
         }
         pending.write(coordinator, bytes)
     }

@@ -26,11 +26,12 @@ extension Session {
         }
     }
 
+    /// - Parameter task: that of the journey, as the store has it.
     nonisolated(nonsending) func departJourney(
-        by claim: JourneyClaim, to target: SessionID
+        by claim: JourneyClaim, to target: SessionID, _ task: StoredTask?
     ) async throws -> JourneyTransfers.Departure {
         let arrival = JourneyID.make(environment.random)
-        return try await drive(nil) { try $0.depart(by: claim, to: target, as: arrival) }
+        return try await drive(nil) { try $0.depart(by: claim, to: target, as: arrival, task) }
     }
 
     /// - Parameter once: the request, if its copies must not be executed again.

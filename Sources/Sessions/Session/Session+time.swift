@@ -32,6 +32,14 @@ extension Session {
         return PutOff(due, to: now + min(max(now - next, Self.leastPause), Self.longestPause))
     }
 
+    /// Commits the times that follow from the journeys, which a server of an earlier version has not.
+    nonisolated(nonsending) func deriveTimes() async throws {
+        try await drive(nil) { work in
+            _ = try work.redate()
+            try work.keep(atMost: nil)
+        }
+    }
+
     private static let leastPause: Int64 = 1_000
     private static let longestPause: Int64 = 600_000
     private static let timeOver = "Its time is over."

@@ -25,14 +25,13 @@ extension Sessions {
             return try await target.journeyHere(by: claim, withSchemas: withSchemas, once: once)
         }
         guard let source = try await session(id) else { throw claim.refusal }
-        var departure: JourneyTransfers.Departure
+        let departure: JourneyTransfers.Departure
         do {
             try await target.checkRoomForJourney()
             let task = try source.task(ofJourneyBy: claim)
             var standing: StoredTask?
             if let task { standing = try await update(task, .look) }
-            departure = try await source.departJourney(by: claim, to: target.id)
-            if standing?.id.number == departure.content?.journey.task?.number { departure.task = standing }
+            departure = try await source.departJourney(by: claim, to: target.id, standing)
         } catch SessionError.ended {
             throw claim.refusal
         }

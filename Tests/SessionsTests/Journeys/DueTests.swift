@@ -209,6 +209,38 @@ import Testing
         withExtendedLifetime((former, fixture)) {}
     }
 
+    @Test("sessions that a server without due times has written get theirs, and stay as long as their work")
+    func derived() async throws {
+        let (hub, clock) = (SharedStore(), ManualClock(isStill: true))
+        let former = try Self.fixture(hub.door(), clock)
+        var ids: [SessionID] = []
+        for event in ["wait", "work"] {
+            let session = try await former.session()
+            _ = try await session.send(event, toJourney: "main")
+            ids.append(session.id)
+            let stored = try #require(try await former.store.load(session.id))
+            #expect(stored.record.times.dueAt < .max)
+            try await hub.lose(
+                since: StoredSession(record: stored.record.with(.none), lastUsedAt: stored.lastUsedAt))
+        }
+        let door = hub.door()
+        let fixture = try Self.fixture(door, clock)
+        clock.advance(3 * Self.second)
+        await fixture.sessions.sweepDue()
+        #expect(try await Self.screen(ids[0], fixture) == "waiting")
+        door.untimed.withLock { $0 = ids }
+        // Also before a server ends expired sessions.
+        await fixture.sessions.sweepStore()
+        #expect(fixture.sessions.registry[ids[0]] == nil)
+        await fixture.sessions.sweepDue()
+        #expect(try await Self.screen(ids[0], fixture) == "late")
+        let record = try #require(try await fixture.store.load(ids[1])?.record)
+        #expect(record.times == fixture.sessions.environment.times(of: record))
+        #expect(record.times.keptUntil > clock.now() + 29 * 86_400_000)
+        // It is no use of the session.
+        #expect(try await fixture.store.load(ids[1])?.lastUsedAt == clock.now() - 3 * Self.second)
+    }
+
     @Test("of two servers that look at once, one does what is due")
     func shared() async throws {
         let (hub, clock) = (SharedStore(), ManualClock(isStill: true))

@@ -364,6 +364,72 @@ struct GoingOnElsewhereTests {
         await #expect(throws: TaskError.over) { try await fixture.sessions.endTask(tasks[0].id, outcome: "ok") }
     }
 
+    @Test("a worker's lease and its failure find the task by its former id")
+    func workers() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        try await source.send("begin", toJourney: journey)
+        let claimed = try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0)
+        let former = try #require(claimed.first).task.id
+        let target = try await fixture.session()
+        let there = try await follow(try await link(source, journey), into: target, fixture)
+        let longer = try await fixture.sessions.extendTask(former, attempt: 1, lease: 90_000)
+        #expect(longer.id.session == target.id && longer.due == fixture.clock.now() + 90_000)
+        await #expect(throws: TaskError.notClaimed) {
+            try await fixture.sessions.failTask(former, attempt: 2, reason: "late")
+        }
+        try await fixture.sessions.failTask(former, attempt: 1, reason: "no card", isFinal: true)
+        #expect(try await target.journey(there.id).view.screen?.id == "b")
+        await #expect(throws: TaskError.over) { try await fixture.sessions.extendTask(former, attempt: 1, lease: 1) }
+        let other = TaskID(session: source.id, journey: "main", number: 1)
+        await #expect(throws: TaskError.over) { try await fixture.sessions.extendTask(other, attempt: 1, lease: 1) }
+    }
+
+    @Test("a service of a journey that has moved cannot be written where it was")
+    func services() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        _ = try await follow(try await link(source, journey), into: try await fixture.session(), fixture)
+        let counter = try fixture.service("counter")
+        await #expect(throws: SessionError.journeyMoved(journey)) {
+            try await source.perform(.init(.put(["count": 3]), on: counter, journey: journey))
+        }
+        await #expect(throws: SessionError.noJourney("jrn_1")) {
+            try await source.perform(.init(.put(["count": 3]), on: counter, journey: "jrn_1"))
+        }
+    }
+
+    @Test("after a crash in between, a task goes on with its lease and attempts", arguments: [false, true])
+    func crashedTask(isBack: Bool) async throws {
+        // Otherwise the queue that waits for the end of the lease would bring it.
+        let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
+        let first = try fixture(store: store, clock: clock)
+        let (source, journey) = try await started(7, in: first)
+        try await source.send("begin", toJourney: journey)
+        let former = try #require(
+            try await first.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0).first
+        ).task
+        let target = try await first.session()
+        let link = try await link(source, journey)
+        let crash = Crash(at: 2, isDone: false)
+        store.beforeCommit.withLock { hook in
+            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+        }
+        _ = try? await follow(link, into: target, first)
+        #expect(try await store.tasks(TaskQuery(now: clock.now(), limit: 9)).isEmpty)
+        store.letGo()
+        let second = try fixture(store: store, clock: clock)
+        if isBack { _ = try await second.sessions.endStored(target.id) }
+        _ = try await second.sessions.session(source.id)
+        await second.sessions.sweepTasks()
+        let task = try #require(try await second.sessions.tasks(limit: 9).first)
+        #expect(task.id.session == (isBack ? source.id : target.id))
+        #expect((task.attempts, task.attempt, task.due) == (former.attempts, 1, former.due) && task.isClaimed)
+        #expect(task.createdAt == former.createdAt)
+        try await second.sessions.endTask(former.id, outcome: "ok")
+        #expect(try await second.sessions.tasks(limit: 9).isEmpty)
+    }
+
     /// Fails one commit, before or after it is done, and every one behind it: the process is gone.
     private final class Crash: Sendable {
         private let left: Atomic<Int>
