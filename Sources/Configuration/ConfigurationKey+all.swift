@@ -97,7 +97,8 @@ extension ConfigurationKey {
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "Most stored sessions, including expired ones that are not deleted yet. At the limit a new session "
                 + "evicts an unused one older than 5 s, else the longest idle one without a user (5 min or more), "
-                + "else gets 503. After a crash all sessions count as just used."),
+                + "else such a one whose journeys wait for work, else gets 503. After a crash all sessions count as "
+                + "just used."),
         .init("max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions of one user."),
         .init(
             "user_sessions_at_limit", .choice, \.userSessionsAtLimit,

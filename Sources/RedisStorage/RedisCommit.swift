@@ -34,7 +34,8 @@ final class RedisCommit: Sendable {
         self.content = content
         self.store = store
         self.done = done
-        let nonce = "\(store.name)-\(store.lastNonce.wrappingAdd(1, ordering: .relaxed).newValue)"
+        let number = store.lastNonce.wrappingAdd(1, ordering: .relaxed).newValue
+        let nonce = "\(store.name)-\(number)\(Self.isTimed)"
         var request = store.index(content, insists: false)
         request.isRepeatable = false
         request.needsReplicas = true
@@ -113,6 +114,15 @@ final class RedisCommit: Sendable {
         done(failure)
         store.gate.leave()
     }
+
+    /// At the end of a nonce: the server that made it keeps the times of sessions (``SessionTimes``). One of an earlier
+    /// version, which may write the same sessions while servers are upgraded, leaves them as they are.
+    private static let isTimed = "t"
+
+    /// Whether the times of a session may be others than its journeys say.
+    ///
+    /// - Parameter nonce: of the session's last commit.
+    static func isUntimed(after nonce: String?) -> Bool { nonce?.hasSuffix(isTimed) != true }
 
     private static let unconfirmed = "The connection to Redis was lost before it confirmed a commit."
 }

@@ -44,7 +44,8 @@ struct RedisKeys: Sendable {
     var overdue: String { "\(prefix){q}" }
     func ready(_ name: String) -> String { "\(prefix){q}:\(name)" }
 
-    /// A sorted set of session ids by when something is due.
+    /// A sorted set of parts by when the first session of each is due. Part `7` is the sorted set `{d}:7` of session
+    /// ids, 16 bytes each, by when they are due.
     var due: String { "\(prefix){d}" }
 
     /// A hash: the responses that a session keeps, beside it in a cluster. Scripts make the name of the session's.

@@ -1,7 +1,8 @@
 import CCrypto
 import Sessions
 
-/// A Lua script that Redis executes as a whole. It touches the key of one session, or one other key.
+/// A Lua script that Redis executes as a whole. It touches the keys of one session, or one other key, or those of the
+/// index of due times.
 struct RedisScript: Sendable {
     let text: String
     /// SHA-1 of the text, in hexadecimal digits: its name in Redis.
@@ -22,7 +23,8 @@ struct RedisScript: Sendable {
     }
 
     static let all = [
-        commit, put, end, reserve, touch, swap, lend, raise, find, exchange, fence, insist, rights,
+        commit, put, end, reserve, touch, swap, bringForward, insistOnTime, lend, raise, find, exchange, fence, insist,
+        rights,
     ]
 
     /// Replaces the state of a session.
@@ -193,15 +195,50 @@ struct RedisScript: Sendable {
         return 1
         """, needsRoom: false)
 
-    /// Takes the first members of a sorted set up to a score, and gives them another one. Arguments: the score, the
-    /// most members, and their new score.
-    /// Result: the members.
-    static let lend = RedisScript(
+    /// Says in the set of all parts when the first of a part is due. As in ``replays``, scripts use the part first, in
+    /// case it is on another node for a moment.
+    private static let parts = """
+        local function note(name)
+          local first = redis.call('ZRANGE', KEYS[1] .. ':' .. name, 0, 0, 'WITHSCORES')
+          if first[2] then redis.call('ZADD', KEYS[1], first[2], name) else redis.call('ZREM', KEYS[1], name) end
+        end
+
         """
-        local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
-        for _, member in ipairs(found) do redis.call('ZADD', KEYS[1], ARGV[3], member) end
-        return found
-        """, needsRoom: false)
+
+    /// Changes an entry of the index of due times. Arguments: its part, its member, its time, which is "" to remove it,
+    /// and "LT" to change it only to an earlier time.
+    private static let time =
+        parts + """
+            local part = KEYS[1] .. ':' .. ARGV[1]
+            local changed
+            if ARGV[3] == '' then changed = redis.call('ZREM', part, ARGV[2])
+            elseif ARGV[4] then changed = redis.call('ZADD', part, ARGV[4], 'CH', ARGV[3], ARGV[2])
+            else changed = redis.call('ZADD', part, 'CH', ARGV[3], ARGV[2]) end
+            if changed == 1 then note(ARGV[1]) end
+            return changed
+            """
+    static let bringForward = RedisScript(time)
+    static let insistOnTime = RedisScript(time, needsRoom: false)
+
+    /// Takes sessions from the index of due times that are due, and gives them another time. Arguments: the time, the
+    /// most sessions, and their new time.
+    /// Result: their members, the part with the earliest first. Fewer than requested when there are no more.
+    static let lend = RedisScript(
+        parts + """
+            local found = {}
+            local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+            for _, name in ipairs(names) do
+              local rest = ARGV[2] - #found
+              if rest == 0 then break end
+              local part = KEYS[1] .. ':' .. name
+              for _, member in ipairs(redis.call('ZRANGEBYSCORE', part, '-inf', ARGV[1], 'LIMIT', 0, rest)) do
+                redis.call('ZADD', part, ARGV[3], member)
+                found[#found + 1] = member
+              end
+              note(name)
+            end
+            return found
+            """, needsRoom: false)
 
     /// A command that is executed also when Redis has no memory left. Arguments: its name, and what stands after its
     /// key.

@@ -72,7 +72,9 @@ extension RedisStore {
                 counter.add(-1)
                 unindex(ending.id)
                 unindex(ending.id, reply, user: nil)
-                send(RedisRequest("ZREM", .text(keys.due), .text("\(ending.id)")))
+                var removal = RedisRequest()
+                moveDue(ending.id, to: .max, &removal)
+                send(removal)
             }
         }
         return replies.dropFirst().map { $0[0].number ?? 0 }
@@ -104,9 +106,10 @@ extension RedisStore {
         progress.add(["SET", .text(keys.swept), .text(last.map { "\($0)" } ?? "")], insists: true)
         send(progress)
         var request = RedisRequest()
-        for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u", "w", "d") }
+        for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u", "w", "d", "n") }
         let replies = try await ask(request)
         var (overdue, candidates, kept) = ([Ending](), [Shedding.Candidate](), 0)
+        var untimed: [SessionID] = []
         var lost = RedisRequest()
         for (id, reply) in zip(ids, replies) {
             guard let revision = reply[0].text else {
@@ -120,8 +123,9 @@ extension RedisStore {
             let lastUsedAt = min(usedAt, Self.never) + settings.useLag
             let keptUntil = reply[4].number ?? .min
             if query.isKept(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil) { kept += 1 }
+            if RedisCommit.isUntimed(after: reply[6].text) { untimed.append(id) }
             // Where the node that has the set of due times has lost something, it comes again.
-            if let due = reply[5].number, due <= query.now { lost.add(dueEntry(id, at: due), insists: true) }
+            if let due = reply[5].number, due <= query.now { bringForward(id, to: due, &lost, insists: true) }
             let end = query.end(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil)
             if end <= query.now {
                 guard !query.isInUse(id) else { continue }
@@ -139,9 +143,16 @@ extension RedisStore {
             }
         }
         send(lost)
+        if let tell = query.onUntimed { for id in try await haveJourneys(untimed) { tell(id) } }
         let ended = try await end(overdue)
         return ExpiredSessions(
             count: ended.count { $0 == 1 }, looked: ids.count, candidates: candidates, kept: kept)
+    }
+
+    private func haveJourneys(_ ids: [SessionID]) async throws(StoreError) -> [SessionID] {
+        var request = RedisRequest()
+        for id in ids { request.add("HEXISTS", .text(keys.session(id)), "s:\(CoordinatorService.name)") }
+        return zip(ids, try await ask(request)).filter { $1.number == 1 }.map(\.0)
     }
 }
 

@@ -147,7 +147,8 @@ extension RedisStore {
     /// The time of a session's look, and of its end.
     private func index(_ content: RedisCommit.Content, _ request: inout RedisRequest, insists: Bool) {
         let record = content.record
-        if record.times.dueAt < .max { request.add(dueEntry(record.id, at: record.times.dueAt), insists: insists) }
+        let due = record.times.dueAt
+        if due < .max { bringForward(record.id, to: due, &request, insists: insists) }
         // Another time stays until it comes up: see `dueSessions`.
         if content.replaced != nil, record.times.keptUntil > record.expiresAt, let expiry = expiry(record) {
             request.add("PEXPIREAT", .text(keys.session(record.id)), .text(expiry), "GT")
@@ -163,7 +164,7 @@ extension RedisStore {
         // Another server, which has looked at the session meanwhile, may have moved the entry.
         if content.changesTimes, record.times.dueAt < .max {
             var request = RedisRequest()
-            request.add(dueEntry(record.id, at: record.times.dueAt), insists: true)
+            bringForward(record.id, to: record.times.dueAt, &request, insists: true)
             send(request)
         }
         guard !content.changesServicesOnly else { return unindex(record.id, reply, user: reply[1].text) }

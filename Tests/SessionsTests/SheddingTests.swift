@@ -71,6 +71,49 @@ struct SheddingTests {
         watch.leave()
     }
 
+    @Test("are at last those of sessions without a user whose work waits, never of those with one", arguments: 0..<2)
+    func working(store: Int) async throws {
+        let fixture = try DueTests.fixture(DueTests.stores[store]()) { $0.maxSessions = 4 }
+        var made: [Session] = []
+        for number in 0..<4 {
+            let session = try await fixture.session()
+            _ = try await session.send(number == 3 ? "wait" : "work", toJourney: "main")
+            if number == 0 { _ = try await fixture.sessions.attachUser("ada", to: session) }
+            made.append(session)
+            fixture.clock.advance(1_000)
+        }
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
+        fixture.clock.advance(Shedding.idleAge)
+        var ended: [Set<Int>] = []
+        for _ in 0..<3 {
+            let new = try await fixture.session()
+            _ = try await fixture.sessions.attachUser("grace", to: new)
+            ended.append(Set(made.indices.filter { isOver(made[$0]) }))
+            fixture.clock.advance(100)
+        }
+        #expect(ended[0] == [3] && ended[1].isSubset(of: [1, 2, 3]) && ended[2] == [1, 2, 3])
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
+        #expect(try await fixture.sessions.tasks(limit: 9).map(\.id.session) == [made[0].id])
+    }
+
+    @Test("of those with work, the age decides nothing: a flood ends as often as its number says")
+    func order() {
+        let shedding = Shedding(now: 1_000_000_000)
+        func candidate(_ low: UInt64, usedAt: Int64, keptUntil: Int64) -> Shedding.Candidate? {
+            shedding.candidate(
+                SessionID(high: UInt64(usedAt), low: low), lastUsedAt: usedAt, isUsed: true, keptUntil: keptUntil,
+                hasUser: false)
+        }
+        let all = [
+            candidate(3, usedAt: 1, keptUntil: .max), candidate(1, usedAt: 2, keptUntil: .max),
+            candidate(2, usedAt: 3, keptUntil: .max), candidate(9, usedAt: 5, keptUntil: shedding.now),
+            candidate(9, usedAt: 4, keptUntil: .min),
+        ].compactMap(\.self)
+        #expect(all.sorted().map(\.lastUsedAt) == [4, 5, 2, 3, 1])
+        #expect(all.map(\.isWorking) == [true, true, true, false, false])
+        #expect(candidate(1, usedAt: shedding.now - Shedding.idleAge + 1, keptUntil: .max) == nil)
+    }
+
     @Test("whoever uses a session again keeps it, although it was found to be idle")
     func usedAgain() async throws {
         let fixture = try SessionsFixture { $0.maxSessions = 3 }

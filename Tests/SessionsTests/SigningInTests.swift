@@ -101,20 +101,72 @@ struct SigningInTests {
         _ = idle
     }
 
-    @Test("the user's limit of sessions is that of any sign-in, and a refusal leaves the task as it is")
+    @Test("the user's limit of sessions is that of any sign-in: the result is kept, and held when the lease ends")
     func limit() async throws {
         let fixture = try SessionsFixture(flows: [Self.flow]) {
             ($0.maxSessionsOfUser, $0.endsOldestOfUser) = (1, false)
         }
         _ = try await fixture.sessions.attachUser("ada", to: try await fixture.session())
         let (session, token, task) = try await Self.waiting(fixture)
+        _ = try await fixture.sessions.claimTasks(named: "check", max: 1, lease: 60_000, wait: 0)
         await #expect(throws: SessionError.tooManySessionsOfUser(limit: 1)) {
             try await fixture.sessions.endTask(task, outcome: "ok", signingIn: UserClaims(userID: "ada"))
         }
         #expect(session.identity.userID == nil)
         #expect(try await fixture.isAuthenticated(token))
-        let signedIn = try await fixture.sessions.endTask(task, outcome: "ok", signingIn: UserClaims(userID: "bob"))
-        #expect(signedIn.user?.session.userID == "bob" && signedIn.user?.token == nil)
+        fixture.clock.advance(60_000)
+        await fixture.sessions.sweepTasks()
+        #expect(try await fixture.sessions.claimTasks(named: "check", max: 1, lease: 60_000, wait: 0).isEmpty)
+        guard case .held = try await fixture.sessions.retryTask(task) else { throw NotHeld() }
+        // Once there is room, what is kept signs in.
+        _ = try await fixture.sessions.endSessions(ofUser: "ada")
+        let signedIn = try await fixture.sessions.retryTask(task)
+        #expect(signedIn.user?.session.userID == "ada" && signedIn.user?.token == nil)
+    }
+
+    private struct NotHeld: Error {}
+
+    @Test("a result that the session has no room for is held, and signs in once there is room")
+    func tooLarge() async throws {
+        let fill = Self.flow.replacing(
+            #""done.ok": {"target": "home"}"#,
+            with: #"""
+                "done.ok": {"target": "home", "actions": [
+                  {"op": "add", "path": "/profile/attributes/text", "value": {"$from": "/output"}}]}
+                """#)
+        let fixture = try SessionsFixture(flows: [fill]) { $0.maxSessionSize = 6_000 }
+        let (session, token, task) = try await Self.waiting(fixture)
+        try await fixture.perform(
+            .mergePatch(["attributes": ["text": JSONDocument(String(repeating: "x", count: 4_000))]]),
+            on: "temporary-profile", session)
+        var report = TaskReport(outcome: "ok", output: JSONDocument(String(repeating: "y", count: 3_000)))
+        report.signIn = ["user_id": "ada"]
+        guard case .held = try await fixture.sessions.endTask(task, by: report) else { throw NotHeld() }
+        #expect(try await fixture.isAuthenticated(token))
+        #expect(try await fixture.sessions.tasks(limit: 9).map(\.isKept) == [true])
+        try await fixture.perform(.remove, on: "temporary-profile", session)
+        #expect(try await fixture.sessions.retryTask(task).user?.session.userID == "ada")
+        #expect(try fixture.get("profile", session).document[member: "attributes"]?[string: "text"]?.count == 3_000)
+    }
+
+    @Test("an event that came without the cookie proves nothing to a browser, and one with it nothing to a bearer")
+    func cookies() async throws {
+        let texts: [(challenge: String?, isByCookie: Bool)] = [
+            (nil, false), (nil, true), (Self.challenge, false), (Self.challenge, true),
+        ]
+        for (challenge, isByCookie) in texts {
+            let fixture = try SessionsFixture(flows: [Self.flow])
+            let sent = SignInProof.text(challenge: challenge, isByCookie: isByCookie)
+            let (session, token, task) = try await Self.waiting(fixture, challenge: sent, mode: .cookie)
+            let end = try await fixture.sessions.endTask(task, outcome: "ok", signingIn: UserClaims(userID: "ada"))
+            #expect((end.user?.token == nil) == (challenge != nil || isByCookie))
+            func finds(_ proof: ExchangeProof?) async -> Bool {
+                (try? await fixture.sessions.session(ofEnded: token.presented, proof))?.id == session.id
+            }
+            #expect(await finds(.cookie) == isByCookie)
+            #expect(await finds(try Self.proof(Self.verifier)) == (challenge != nil))
+            #expect(await !finds(nil))
+        }
     }
 
     @Test("the next step of the task's journey is the new user's, and a task that is over signs nobody in")
@@ -157,7 +209,7 @@ extension TaskEnd {
 extension Sessions {
     fileprivate func endTask(_ id: TaskID, outcome: String, signingIn user: UserClaims) async throws -> TaskEnd {
         var report = TaskReport(outcome: outcome)
-        report.user = user
+        report.signIn = ["user_id": JSONDocument(user.userID), "claims": user.claims]
         return try await endTask(id, by: report)
     }
 }

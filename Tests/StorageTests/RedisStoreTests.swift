@@ -1,5 +1,6 @@
 import Glibc
 import RedisTestServer
+import SeededRandomness
 import Synchronization
 import Testing
 
@@ -39,6 +40,105 @@ import Testing
         }
         await one.close()
         #expect(try await other.endExpired(query).looked == 1)
+    }
+
+    @Test("sessions with journeys are named that a server without due times was the last to write")
+    func untimed() async throws {
+        let store = try fixture.store(services: ["coordinator", "quote"])
+        let with = [0, 1].map { _ in SessionID(random: SystemRandom()) }
+        for id in with { try await store.create(Samples.session(id, [Samples.document()])) }
+        let without = SessionID(random: SystemRandom())
+        try await store.create(Samples.session(without, [Samples.document(1)]))
+        func named() async throws -> [SessionID] {
+            let named = Mutex<[SessionID]>([])
+            var query = ExpiryQuery(now: 1, idleTimeout: 1_000, retention: .max, limit: 10) { _ in false }
+            query.onUntimed = { id in named.withLock { $0.append(id) } }
+            #expect(try await store.endExpired(query).looked == 3)
+            return named.withLock(\.self)
+        }
+        #expect(try await named().isEmpty)
+        for id in with.prefix(1) + [without] {
+            try fixture.ask("HSET", .text(store.keys.session(id)), "n", "0123456789abcdef-7")
+        }
+        #expect(try await named() == [with[0]])
+        let next = Samples.record(with[0], revision: 2, [Samples.document(revision: 2)])
+        try await store.commit(Samples.commit(next, over: 1))
+        #expect(try await named().isEmpty)
+    }
+
+    @Test("the index of due times says when the first of a part is due, whatever happens", arguments: [1, 2])
+    func dueParts(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let store = try fixture.store()
+        // All of one part.
+        var revisions: [SessionID: UInt64] = [:]
+        for number in 0..<12 { revisions[SessionID(high: UInt64(number), low: 7 << 32 | 41)] = 0 }
+        func time() -> Int64 { .random(in: 1_000...1_100, using: &generator) * 1_000 }
+        for _ in 0..<300 {
+            let id = try #require(revisions.keys.sorted().randomElement(using: &generator))
+            let (revision, due) = (revisions[id] ?? 0, Bool.random(using: &generator) ? time() : .max)
+            let record = Samples.record(id, revision: revision + 1).with(SessionTimes(dueAt: due))
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0 where revision > 0:
+                #expect(try await store.end(id))
+                revisions[id] = nil
+                revisions[SessionID(high: id.high + 100, low: id.low)] = 0
+            case 1:
+                for found in try await store.dueSessions(now: time(), limit: 2) {
+                    try await store.putOff(found, to: Bool.random(using: &generator) ? time() : .max)
+                }
+            case _ where revision == 0:
+                try await store.create(StoredSession(record: record, lastUsedAt: 11))
+                revisions[id] = 1
+            default:
+                var commit = SessionCommit(record: record, replacedRevision: revision, changedServices: [])
+                commit.changesTimes = true
+                try await store.commit(commit)
+                revisions[id] = revision + 1
+            }
+        }
+        // What is sent without waiting comes before this.
+        let part = try await store.ask(RedisRequest("ZRANGE", "\(store.keys.due):41", "0", "-1", "WITHSCORES"))[0]
+        let first = try fixture.ask("ZRANGE", .text(store.keys.due), "0", "-1", "WITHSCORES")
+        #expect(first.list.compactMap(\.text) == (part.list.isEmpty ? [] : ["41", part[1].text]))
+        // No entry is later than its session's time.
+        let scores = Dictionary(
+            uniqueKeysWithValues: stride(from: 0, to: part.list.count, by: 2).map {
+                (part[$0].bytes ?? [], part[$0 + 1].number ?? .max)
+            })
+        for (id, revision) in revisions where revision > 0 {
+            let due = try await store.load(id)?.record.times.dueAt ?? .max
+            let member = [id.high, id.low].flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
+            if due < .max { #expect(scores[member].map { $0 <= max(due, 1_105_000) } == true) }
+        }
+    }
+
+    /// `TIMERS=1000000` measures as many.
+    @Test("a timer that sleeps takes at most 120 bytes", .enabled(if: getenv("TIMERS") != nil))
+    func dueBytes() async throws {
+        let count = getenv("TIMERS").flatMap { Int(String(cString: $0)) } ?? 0
+        func used(_ fixture: RedisFixture) throws -> Int {
+            let lines = try fixture.ask("INFO", "memory").text?.split(whereSeparator: \.isNewline) ?? []
+            return lines.first { $0.hasPrefix("used_memory:") }.flatMap { Int($0.dropFirst(12)) } ?? 0
+        }
+        func make(_ times: SessionTimes) async throws -> Int {
+            let fixture = try RedisFixture(try RedisTestServer(["--appendonly", "no"]))
+            let store = try fixture.store()
+            let (results, before) = (CommitResults(), try used(fixture))
+            for number in 0..<count {
+                var times = times
+                if times.dueAt < .max { times.dueAt += Int64.random(in: 0..<5_000_000_000) }
+                let record = Samples.record(SessionID(random: SystemRandom()), [Samples.document(size: 300)])
+                    .with(times)
+                store.create(StoredSession(record: record, lastUsedAt: 11)) { results.add("\(number)", $0) }
+                if number % 10_000 == 9_999 { _ = await results.wait(for: 10_000) }
+            }
+            return try used(fixture) - before
+        }
+        let without = try await make(.none)
+        let bytes = Double(try await make(SessionTimes(dueAt: 1_764_000_000_000)) - without) / Double(count)
+        print("\(bytes) bytes a timer of \(count)")
+        #expect(bytes <= 120)
     }
 
     @Test("of commits of several servers from one revision exactly one succeeds, and all see it")

@@ -11,6 +11,7 @@ extension Problem {
         case .tooManySessions: self.init(.tooManySessions, fields: [.retryAfter: "60"])
         case .notRegistered: self.init(.serviceNotFound, error.description)
         case .noJourney: self.init(.journeyNotFound, error.description)
+        case .journeyMoved: self.init(.journeyMoved, error.description)
         case .journeyRefused(let refusal): self.init(refusal, ofJourneyAt: nil)
         case .readOnly:
             // The path exists, but not for this method.
@@ -59,6 +60,7 @@ extension Problem {
         let plain = Problem(error)
         switch error {
         case .noJourney: self.init(.invalidInput, error.description, errors: at("journey"))
+        case .journeyMoved: self.init(plain.kind, plain.detail, errors: at("journey"))
         case .notRegistered, .readOnly: self.init(.invalidInput, error.description, errors: at("service"))
         case .preconditionFailed, .preconditionRequired:
             self.init(plain.kind, plain.detail, errors: at("if_match"), fields: plain.fields)

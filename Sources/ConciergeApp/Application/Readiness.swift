@@ -26,9 +26,12 @@ final class Readiness: Sendable {
     private let server = Mutex(Server())
 
     /// A worker that does not come back to its connections for this long is stuck.
-    private static let longestTurn = Duration.seconds(5)
+    private let longestTurn: Duration
 
-    init(store: any SessionStore) { self.store = store }
+    init(store: any SessionStore, longestTurn: Duration = .seconds(5)) {
+        self.store = store
+        self.longestTurn = longestTurn
+    }
 
     func beginServing(on server: HTTPServer) {
         self.server.withLock { $0.server = server }
@@ -56,7 +59,7 @@ final class Readiness: Sendable {
             Check(name: "serving", failure: failure), Check(name: "store", failure: store.trouble),
             Check(
                 name: "workers",
-                failure: blocked < Self.longestTurn
+                failure: blocked < longestTurn
                     ? nil : "A worker has been busy with one request for \(blocked.components.seconds) s."),
         ]
     }

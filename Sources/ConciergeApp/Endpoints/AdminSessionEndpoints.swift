@@ -65,7 +65,7 @@ struct AdminSessionEndpoints: Sendable {
 
     private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(of: request)
-        let user = try UserClaims(RequestBody.read(request))
+        let user = try UserClaims(RequestBody.read(request), at: "")
         let token: SessionToken
         do {
             token = try await sessions.attachUser(user.userID, claims: user.claims, to: session)

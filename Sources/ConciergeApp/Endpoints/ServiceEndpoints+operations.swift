@@ -77,7 +77,7 @@ extension ServiceEndpoints {
         operation.path = ofJourney + path
         operation.id += "OfJourney"
         operation.summary += "; of the services that the journey's topmost coordinator sees"
-        operation.problems.append(.journeyNotFound)
+        operation.problems += [.journeyNotFound, .journeyMoved]
         return operation
     }
 

@@ -88,7 +88,7 @@ struct TaskEndpoints: Sendable {
         let body = try BodyMembers(request, known: ["outcome", "output", "sign_in"])
         guard let outcome = try body.text("outcome") else { throw BodyMembers.missing("outcome") }
         var report = TaskReport(outcome: outcome, output: body["output"] ?? .null)
-        report.user = try UserClaims.ofResult(body["sign_in"])
+        report.signIn = body["sign_in"]
         let response = UnitResponse<TaskEnd>(to: request) { HTTPResponse($0, to: request) }
         return try response.of(
             await sessions.endTask(
@@ -180,6 +180,7 @@ extension JSONWriter {
             object("result") { json in
                 json.member("outcome", result.outcome)
                 json.member("output", result.output)
+                if let signIn = result.signIn { json.member("sign_in", signIn) }
             }
             member("problem", result.problem)
         }

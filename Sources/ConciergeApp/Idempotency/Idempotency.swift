@@ -108,9 +108,8 @@ package final class Idempotency: Sendable {
                 throw HTTPError.replayExpired("The request was executed; its response is not kept.")
             }
             // What has ended is shown to nobody, least of all as if it were new.
-            if let secret = kept.secret, !session.isOpened(by: secret) {
-                throw HTTPError.replayExpired(
-                    "The request was executed; the token in its response has been replaced or has ended.")
+            if let secret = kept.secret, !secret.isGood(in: session) {
+                throw HTTPError.replayExpired(secret.hasEnded)
             }
             return kept.response.replayed(to: request)
         case .madeSession(let id, let fingerprint):

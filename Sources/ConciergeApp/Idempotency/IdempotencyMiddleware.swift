@@ -2,8 +2,7 @@ import HTTPServer
 import Sessions
 
 /// Makes what changes something safe to repeat: a request whose `Idempotency-Key` has a response gets the same response
-/// again, marked
-/// `Idempotency-Replayed: true`, and is not executed twice.
+/// again, marked `Idempotency-Replayed: true`, and is not executed twice.
 ///
 /// ```swift
 /// let idempotency = IdempotencyMiddleware(

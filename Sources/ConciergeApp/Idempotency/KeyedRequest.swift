@@ -18,8 +18,7 @@ package final class KeyedRequest: Sendable {
         /// The response that the last unit of work has made, and whether it has kept it.
         var made: HTTPResponse?
         var isKept = false
-        /// The token that the response has.
-        var secret: TokenDigest?
+        var secret: ResponseSecret?
         var isOver = false
     }
 
@@ -47,8 +46,8 @@ package final class KeyedRequest: Sendable {
         if !isOver { idempotency.end(id) }
     }
 
-    /// The response has a token: it is replayed as long as that opens the session.
-    func carries(_ token: SessionToken) { state.withLock { $0.secret = token.presented.digest } }
+    /// The response has a secret: it is replayed as long as that is good for something.
+    func carries(_ secret: ResponseSecret) { state.withLock { $0.secret = secret } }
 
     /// The most keys that a store remembers of requests that name no session.
     var mostLone: Int { idempotency.limits.entries }
@@ -92,7 +91,32 @@ extension HTTPRequest {
     var mostLone: Int { keyed?.mostLone ?? .max }
 
     /// See ``KeyedRequest/carries(_:)``.
-    func carries(_ token: SessionToken) { keyed?.carries(token) }
+    func carries(_ token: SessionToken) { keyed?.carries(.token(token.presented.digest)) }
+
+    /// The same for a link to a journey.
+    func carries(_ link: JourneyLink) { keyed?.carries(.link(link.digest)) }
+}
+
+/// What a response shows once. A replay does not show it when it opens nothing any more.
+enum ResponseSecret: Sendable, Equatable {
+    /// It opens the session.
+    case token(TokenDigest)
+    /// It leads to a journey of the session.
+    case link(SHA256Digest)
+
+    func isGood(in session: Session) -> Bool {
+        switch self {
+        case .token(let token): session.isOpened(by: token)
+        case .link(let link): session.isGood(link)
+        }
+    }
+
+    var hasEnded: String {
+        switch self {
+        case .token: "The request was executed; the token in its response has been replaced or has ended."
+        case .link: "The request was executed; the link in its response has been used, or leads nowhere any more."
+        }
+    }
 }
 
 /// The response to a request, made of the result of the unit of work that executes it: within the unit if the response
@@ -120,13 +144,12 @@ struct UnitResponse<Value: Sendable>: Sendable {
 /// The entry's id is authenticated too, so a response that was moved to another entry cannot be opened.
 struct SealedResponse: Sendable {
     let response: HTTPResponse
-    /// Of the token that the response has, if it has one.
-    let secret: TokenDigest?
+    let secret: ResponseSecret?
 
     /// Nonce, ciphertext, tag; nothing when the response is longer than `limit`.
     static func seal(
-        _ response: HTTPResponse, _ secret: TokenDigest?, atMost limit: Int, key: SHA256Digest, for id: ShortDigest,
-        random: any RandomSource
+        _ response: HTTPResponse, _ secret: ResponseSecret?, atMost limit: Int, key: SHA256Digest,
+        for id: ShortDigest, random: any RandomSource
     ) -> [UInt8] {
         guard let text = ResponseBytes.write(response, secret, atMost: limit) else { return [] }
         return id.bytes.withUnsafeBytes { AuthenticatedCipher.seal(text, key: key, authenticating: $0, random: random) }
@@ -143,18 +166,24 @@ struct SealedResponse: Sendable {
     }
 }
 
-/// A response as bytes: format (1), whether it has a token (1), the digest of that (32, if it has one), status, length
-/// of the fields, the fields as they are sent, body. Numbers have 32 bits, little-endian.
+/// A response as bytes: format (1), the kind of its secret (1: none, a token, a link), the digest of that (32, if it
+/// has one), status, length of the fields, the fields as they are sent, body. Numbers have 32 bits, little-endian.
 private enum ResponseBytes {
     private static let format: UInt8 = 1
 
-    static func write(_ response: HTTPResponse, _ secret: TokenDigest?, atMost limit: Int) -> [UInt8]? {
+    static func write(_ response: HTTPResponse, _ secret: ResponseSecret?, atMost limit: Int) -> [UInt8]? {
         let fields = response.fields.wholeText
-        let count = 10 + (secret == nil ? 0 : TokenDigest.byteCount) + fields.count + response.body.count
+        let (kind, digest): (UInt8, SHA256Digest?) =
+            switch secret {
+            case nil: (0, nil)
+            case .token(let digest): (1, digest)
+            case .link(let digest): (2, digest)
+            }
+        let count = 10 + (digest == nil ? 0 : SHA256Digest.byteCount) + fields.count + response.body.count
         guard count <= limit else { return nil }
-        var bytes: [UInt8] = [format, secret == nil ? 0 : 1]
+        var bytes = [format, kind]
         bytes.reserveCapacity(count)
-        secret?.withBytes { bytes.append(contentsOf: $0) }
+        digest?.withBytes { bytes.append(contentsOf: $0) }
         for number in [UInt32(response.status.code), UInt32(fields.count)] {
             withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
         }
@@ -164,14 +193,14 @@ private enum ResponseBytes {
     }
 
     /// `nil` when ``write(_:_:atMost:)`` did not make it.
-    static func read(_ bytes: [UInt8]) -> (HTTPResponse, TokenDigest?)? {
-        guard bytes.count >= 10, bytes[0] == format, bytes[1] <= 1 else { return nil }
+    static func read(_ bytes: [UInt8]) -> (HTTPResponse, ResponseSecret?)? {
+        guard bytes.count >= 10, bytes[0] == format, bytes[1] <= 2 else { return nil }
         var rest = bytes[2...]
-        var secret: TokenDigest?
-        if bytes[1] == 1 {
-            secret = TokenDigest(bytes: rest.prefix(TokenDigest.byteCount))
-            guard secret != nil else { return nil }
-            rest = rest.dropFirst(TokenDigest.byteCount)
+        var secret: ResponseSecret?
+        if bytes[1] > 0 {
+            guard let digest = SHA256Digest(bytes: rest.prefix(SHA256Digest.byteCount)) else { return nil }
+            secret = bytes[1] == 1 ? .token(digest) : .link(digest)
+            rest = rest.dropFirst(SHA256Digest.byteCount)
         }
         guard rest.count >= 8 else { return nil }
         let (status, length) = rest.withUnsafeBytes {

@@ -151,8 +151,11 @@ struct BodyMembers {
         let document = try RequestBody.read(request)
         self.document = document
         // If the body has as many known members as members, it has no others. Otherwise each unknown one is reported.
-        let found = known.count { document[member: $0] != nil }
-        if document.kind == .object, found == document.count { return }
+        if document.kind == .object {
+            var unknown = document.count
+            for name in known where unknown > 0 && document[member: name] != nil { unknown -= 1 }
+            if unknown == 0 { return }
+        }
         _ = try RequestBody.members(of: document, at: "", known: known)
     }
 

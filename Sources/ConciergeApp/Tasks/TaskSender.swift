@@ -126,14 +126,14 @@ final class TaskSender: Sendable {
                     claimed, "The back end gave no result.", "200 without a JSON object that has an outcome")
             }
             var report = TaskReport(outcome: outcome, output: document[member: "output"] ?? .null)
-            report.user = try UserClaims.ofResult(document[member: "sign_in"])
+            report.signIn = document[member: "sign_in"]
             report.canHandOver = false
             try await sessions.endTask(id, by: report)
         case 202: _ = try await sessions.extendTask(id, attempt: claimed.task.attempt, lease: nil)
         case 400..<500:
             let reason = "The back end responded with status \(response.status)."
             note(claimed, reason)
-            try await sessions.giveUpTask(claimed.task, reason: reason)
+            try await sessions.failTask(id, attempt: claimed.task.attempt, reason: reason, isFinal: true)
         default: await fail(claimed, "The back end responded with status \(response.status).")
         }
     }

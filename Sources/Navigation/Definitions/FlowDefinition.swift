@@ -62,6 +62,9 @@ public final class FlowDefinition: Sendable {
     public let looksAtTime: Bool
     /// What of the data decides when something happens by itself.
     let clock: FlowClock
+    /// Whether anything ever happens by itself: a time limit, a timer, or a standing rule about the time. In most flows
+    /// nothing does, and then no step looks for the next time.
+    let isTimed: Bool
 
     /// See ``waysOn(besides:)``.
     let waysOn: [String: [Transition]]
@@ -135,6 +138,9 @@ public final class FlowDefinition: Sendable {
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)
         clock = FlowClock(timers, states, always, named: guards)
+        isTimed =
+            clock.isNeeded || timeout != .none || !timers.isEmpty
+            || states.contains { $0.screen?.timers.isEmpty == false }
         waysOn = Self.waysOn(states, events, always)
         places = reader.statePlaces
     }

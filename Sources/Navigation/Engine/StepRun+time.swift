@@ -45,12 +45,21 @@ extension StepRun {
     mutating func setDeadlines() throws(JourneyRefusal) {
         journey.expiresAt = nil
         journey.dueAt = nil
-        guard journey.isActive, let own = journey.coordinators.first?.id, journey.task?.isHeld != true else { return }
+        guard journey.isActive, journey.task?.isHeld != true, try isTimed(), let own = journey.coordinators.first?.id
+        else { return }
         let timeout = try flow(of: own).timeout
         journey.expiresAt = timeout.deadline(from: journey.coordinators[0].startedAt, movedAt: journey.movedAt)
         // In a statement of its own: a mutating call inside another call on the run would copy the run.
         let due = try dueAt(since: now)
         journey.dueAt = due
+    }
+
+    /// Whether anything happens by itself in one of the flows.
+    private mutating func isTimed() throws(JourneyRefusal) -> Bool {
+        for place in journey.coordinators.indices {
+            if try flow(of: journey.coordinators[place].id).isTimed { return true }
+        }
+        return false
     }
 
     /// Whether the data has changed since it was determined when the journey is due, so that it is due at another time.
@@ -171,15 +180,29 @@ extension StepRun {
     }
 
     private mutating func expire(_ coordinator: Int) throws(JourneyRefusal) {
+        let parent = journey.coordinator(coordinator)?.parent
+        try attemptOrExpire { (run: inout StepRun) throws(JourneyRefusal) in
+            guard let parent else { throw .expired }
+            try run.end(late: coordinator, of: parent)
+        }
+    }
+
+    /// Expires the journey where a move that has to be made is refused: it could not go on. What time has done before
+    /// stays.
+    private mutating func attemptOrExpire(
+        _ move: (inout StepRun) throws(JourneyRefusal) -> Void
+    ) throws(JourneyRefusal) {
         hasActedByTime = true
-        guard let parent = journey.coordinator(coordinator)?.parent else { return try expireJourney() }
+        guard !attempt(as: .event(.client), move) else { return }
+        try expireJourney()
+    }
+
+    /// Ends a child whose time is over, and does what its parent says about that.
+    private mutating func end(late coordinator: Int, of parent: Int) throws(JourneyRefusal) {
         if let top = journey.frames.last, family(of: coordinator).contains(top.coordinator) { try leaveScreen() }
         let told = try end(coordinator, outcome: ChildFlow.expired, byFinal: false, output: nil)
-        if let told {
-            try take(told, of: parent)
-        } else {
-            try settle(isDirected: false)
-        }
+        if let told { try take(told, of: parent) }
+        if told?.moves != true { try settle(isDirected: false) }
         try arrive()
     }
 
@@ -191,18 +214,20 @@ extension StepRun {
             hasActedByTime = true
             try expireJourney()
         case .endOfTask:
-            hasActedByTime = true
-            try endTask(outcome: TaskState.timeout, output: .null)
-            try arrive()
+            try attemptOrExpire { (run: inout StepRun) throws(JourneyRefusal) in
+                try run.endTask(outcome: TaskState.timeout, output: .null)
+                try run.arrive()
+            }
         case .transition(let transition):
             // Noted first: the transition may leave the screen.
             note(due, passed: timer.passed(with: due.count, from: due.first, by: time))
             let scope = try scope(of: due.coordinator)
             guard scope.test(transition) == .holds else { return }
             if timer.isTimeout {
-                hasActedByTime = true
-                try take(transition, of: due.coordinator)
-                return try arrive()
+                return try attemptOrExpire { (run: inout StepRun) throws(JourneyRefusal) in
+                    try run.take(transition, of: due.coordinator)
+                    try run.arrive()
+                }
             }
             let isTaken = attempt(as: .event(.client)) { (run: inout StepRun) throws(JourneyRefusal) in
                 try run.take(transition, of: due.coordinator)
@@ -238,9 +263,10 @@ extension StepRun.Deadline? {
 }
 
 extension FlowTimeout {
-    /// When it is due for what began at a time, in a journey that moved last at another.
+    /// When it is due for what began at a time, in a journey that moved last at another. A child that a timer has
+    /// started began later than that, and is not idle before.
     fileprivate func deadline(from start: Int64, movedAt: Int64) -> Int64? {
-        earlier(total.map { start.later(by: $0) }, idle.map { movedAt.later(by: $0) })
+        earlier(total.map { start.later(by: $0) }, idle.map { max(start, movedAt).later(by: $0) })
     }
 }
 

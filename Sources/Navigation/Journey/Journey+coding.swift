@@ -186,10 +186,7 @@ extension Journey {
         let dueAt = json.isName("due") ? try json.int() : expiresAt
         var coordinators: [Coordinator] = []
         var frames: [Frame] = []
-        var task: PendingTask?
-        var owned: [OwnedService] = []
-        var timers: PassedTimers?
-        var formerInput: JSONDocument?
+        var extras = Extras()
         let status: JourneyStatus
         let flow: String
         let version: Int
@@ -206,12 +203,14 @@ extension Journey {
             // Room for a usual stack and the frame that the step may add.
             frames.reserveCapacity(8)
             while !json.endsArray() { frames.append(try Frame(reading: &json, at: frames.count)) }
-            if json.isName("task") { task = try PendingTask(reading: &json) }
+            if json.isName("task") { extras.task = try PendingTask(reading: &json) }
             if json.isName("own") {
                 try json.beginArray()
-                while !json.endsArray() { owned.append(try OwnedService(reading: &json, startOfJourney: startedAt)) }
+                while !json.endsArray() {
+                    extras.owned.append(try OwnedService(reading: &json, startOfJourney: startedAt))
+                }
             }
-            if json.isName("timers") { timers = try PassedTimers(reading: &json) }
+            if json.isName("timers") { extras.timers = try PassedTimers(reading: &json) }
         } else {
             try json.name("status")
             guard let known = JourneyStatus(rawValue: try json.string()) else { throw .notAJourney }
@@ -220,20 +219,17 @@ extension Journey {
             flow = try json.string()
             try json.name("version")
             version = Int(try json.int())
-            if json.isName("input") { formerInput = try json.document() }
+            if json.isName("input") { extras.formerInput = try json.document() }
         }
-        let outcome = json.isName("outcome") ? try json.string() : nil
-        // Not a conditional expression: there, nil would mean the document null.
-        var output: JSONDocument?
-        if json.isName("output") { output = try json.document() }
+        if json.isName("outcome") { extras.outcome = try json.string() }
+        if json.isName("output") { extras.output = try json.document() }
         let isOfUser = json.isName("user") ? try json.int() == 1 : false
         try json.endObject()
         self.init(
             id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
-            version: version, outcome: outcome, output: output, formerInput: formerInput, startedAt: startedAt,
-            movedAt: movedAt ?? startedAt,
-            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task,
-            owned: owned, timers: timers, isOfUser: isOfUser)
+            version: version, startedAt: startedAt, movedAt: movedAt ?? startedAt,
+            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, isOfUser: isOfUser,
+            box: extras.boxed)
     }
 }
 

@@ -19,12 +19,6 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var flow: String
     /// The version of the journey's own flow.
     public internal(set) var version: Int
-    /// The outcome of a finished journey.
-    public internal(set) var outcome: String?
-    /// The output of a finished journey.
-    public internal(set) var output: JSONDocument?
-    /// What the flow of a journey that is over was given, unless that was an empty object: to start it again.
-    public internal(set) var formerInput: JSONDocument?
     /// When the flow started, or started over. All times are milliseconds since 1970.
     public internal(set) var startedAt: Int64
     /// When the last step was taken.
@@ -37,14 +31,10 @@ public struct Journey: Sendable, Equatable {
     /// data changes: a timer or a timeout is due, the journey or a child reaches its time limit, a standing rule about
     /// the time turns. Nil: never.
     public internal(set) var dueAt: Int64?
-    /// The work outside that the journey waits for.
-    public internal(set) var task: PendingTask?
-    /// What coordinators own and somebody has written, oldest first.
-    public internal(set) var owned: [OwnedService] = []
-    /// The timers that have been due; nil when none has.
-    public internal(set) var timers: PassedTimers?
     /// Whether a user was signed in when the journey last moved.
     public package(set) var isOfUser = false
+    /// See ``extras``; nil for most.
+    var box: ExtrasBox?
 }
 
 extension Journey {
@@ -52,7 +42,7 @@ extension Journey {
     init(id: String, flow: FlowDefinition, now: Int64, step: UInt64 = 0) {
         self.init(
             id: id, status: .active, step: step, frames: [], coordinators: [], flow: flow.id, version: flow.version,
-            outcome: nil, output: nil, startedAt: now, movedAt: now, enteredAt: now, expiresAt: nil, dueAt: nil)
+            startedAt: now, movedAt: now, enteredAt: now, expiresAt: nil, dueAt: nil)
     }
 
     /// Whether the journey is running.

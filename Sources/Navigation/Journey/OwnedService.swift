@@ -61,16 +61,23 @@ extension JSONDocument {
 extension Journey {
     /// Notes of what the last step wrote when that was, and at which revision of the session.
     package mutating func stampOwned(revision: UInt64, at now: Int64) {
-        for place in owned.indices where owned[place].revision == 0 {
-            owned[place].revision = revision
-            owned[place].updatedAt = now
-            if owned[place].createdAt == 0 { owned[place].createdAt = now }
+        owned = owned.map { service in
+            var service = service
+            guard service.revision == 0 else { return service }
+            service.revision = revision
+            service.updatedAt = now
+            if service.createdAt == 0 { service.createdAt = now }
+            return service
         }
     }
 
     /// Gives everything that is owned another revision: the journey takes the place of another one.
     package mutating func raiseOwned(to revision: UInt64) {
-        for place in owned.indices { owned[place].revision = revision }
+        owned = owned.map { service in
+            var service = service
+            service.revision = revision
+            return service
+        }
     }
 
     /// The written state of a service that a coordinator owns; nil when nobody has written it.

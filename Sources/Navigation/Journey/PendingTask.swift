@@ -83,18 +83,18 @@ package struct KeptResult: Sendable, Equatable {
     /// Whether a back end has posted it. Otherwise the last attempt has failed.
     package let isReported: Bool
     /// The user who was to be signed in with it, as it was posted.
-    package let user: JSONDocument?
+    package let signIn: JSONDocument?
 
     package init(
         outcome: String, output: JSONDocument, problem: JSONDocument, isHeld: Bool, isReported: Bool,
-        user: JSONDocument? = nil
+        signIn: JSONDocument? = nil
     ) {
         self.outcome = outcome
         self.output = output
         self.problem = problem
         self.isHeld = isHeld
         self.isReported = isReported
-        self.user = user
+        self.signIn = signIn
     }
 }
 
@@ -116,7 +116,7 @@ extension TaskNotes {
                         [
                             JSONDocument(result.outcome), JSONDocument(output), result.problem,
                             JSONDocument(result.isHeld ? 1 : 0), JSONDocument(result.isReported ? 1 : 0),
-                        ] + [result.user].compactMap(\.self))
+                        ] + [result.signIn].compactMap(\.self))
                 ))
         }
         return JSONDocument(members: members)
@@ -134,7 +134,7 @@ extension TaskNotes {
         else { return nil }
         result = KeptResult(
             outcome: outcome, output: output, problem: problem, isHeld: written[3]?.int == 1,
-            isReported: written[4]?.int == 1, user: written[5])
+            isReported: written[4]?.int == 1, signIn: written[5])
     }
 }
 

@@ -6,7 +6,9 @@ import JSONDocument
 public final class FlowCatalog: Sendable {
     /// All flows, sorted by id, then version.
     public let flows: [FlowDefinition]
-    private let versions: [String: [FlowDefinition]]
+    /// The versions of each flow, lowest first, sorted by id. Comparing a few names is cheaper than hashing one, and an
+    /// event looks up half a dozen.
+    private let versions: [(id: String, all: [FlowDefinition])]
 
     /// The texts of flows that are written in several languages, by flow; empty when no flow has any.
     public let texts: [String: FlowTexts]
@@ -37,7 +39,7 @@ public final class FlowCatalog: Sendable {
         self.recorder = recorder
         self.flows = flows.sorted { ($0.id, $0.version) < ($1.id, $1.version) }
         let versions = Dictionary(grouping: self.flows, by: \.id)
-        self.versions = versions
+        self.versions = versions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
         ownsServices = flows.contains { !$0.ownership.services.isEmpty }
         clockedServices = flows.reduce(into: []) { $0.formUnion($1.clock.services) }
@@ -51,14 +53,22 @@ public final class FlowCatalog: Sendable {
     }
 
     /// The ids of all flows, sorted.
-    public var ids: [String] { versions.keys.sorted() }
+    public var ids: [String] { versions.map(\.id) }
 
     /// The loaded versions of a flow, lowest first; empty when there is none.
-    public func versions(of flow: String) -> [FlowDefinition] { versions[flow] ?? [] }
+    public func versions(of flow: String) -> [FlowDefinition] {
+        var places = versions.indices
+        while !places.isEmpty {
+            let middle = places.lowerBound + places.count / 2
+            if versions[middle].id == flow { return versions[middle].all }
+            places = versions[middle].id < flow ? middle + 1..<places.upperBound : places.lowerBound..<middle
+        }
+        return []
+    }
 
     /// A version of a flow, or the highest, which new journeys get; nil when it is not loaded.
     public func flow(_ id: String, version: Int? = nil) -> FlowDefinition? {
-        guard let loaded = versions[id] else { return nil }
+        let loaded = versions(of: id)
         guard let version else { return loaded.last }
         return loaded.last { $0.version == version }
     }

@@ -5,7 +5,7 @@
 package struct JourneyLink: Sendable {
     /// What is passed on. A secret.
     package let text: String
-    let digest: SHA256Digest
+    package let digest: SHA256Digest
 
     init(to session: SessionID, random: some RandomSource) {
         // Of the form of a token, by another name: neither opens what the other does, since their digests differ.

@@ -17,14 +17,16 @@ struct JourneyTransfers: Sendable {
     struct Departure: Sendable {
         /// What it was called here.
         let journey: String
-        let target: SessionID
+        var target: SessionID
         /// What it is called there. No other journey ever is, so it tells whether the journey has arrived.
         let arrival: String
         /// Of the link by which it left, if it was one.
         let digest: SHA256Digest?
         /// The journey, until the other session has it.
         var content: KeptJourney?
-        /// How far its task is: attempts, and the lease of a worker. Not stored, so after a crash it begins anew.
+        /// Those to the journey, until the other session has it: if it returns, they are as good as before.
+        var links: [Link] = []
+        /// How far its task is: attempts, and the lease of a worker.
         var task: StoredTask?
     }
 
@@ -49,6 +51,27 @@ struct JourneyTransfers: Sendable {
 
     func departure(of journey: String) -> Departure? { departures.last { $0.journey == journey } }
 
+    var hasLinks: Bool { !links.isEmpty || departures.contains { !$0.links.isEmpty } }
+
+    /// Forgets journeys that may return.
+    ///
+    /// - Returns: whether there was one.
+    mutating func forgetJourneys(_ isLeft: (Journey) -> Bool) -> Bool {
+        var hasForgotten = false
+        for place in departures.indices {
+            guard let journey = departures[place].content?.journey, isLeft(journey) else { continue }
+            departures[place].complete()
+            hasForgotten = true
+        }
+        return hasForgotten
+    }
+
+    /// Also those of journeys that may return.
+    mutating func forgetLinks() {
+        links = []
+        for place in departures.indices { departures[place].links = [] }
+    }
+
     mutating func add(_ departure: Departure) {
         departures.append(departure)
         while departures.count > Self.maximumDepartures,
@@ -72,48 +95,98 @@ extension JourneyTransfers {
 /// The stored form: a member that most sessions do not have.
 extension JourneyTransfers {
     var document: JSONDocument {
-        let links = links.map { link -> JSONDocument in
-            [JSONDocument(link.journey), JSONDocument(link.digest.text()), JSONDocument(Int(link.expiresAt))]
-        }
-        let departures = departures.map { departure -> JSONDocument in
-            [
-                JSONDocument(departure.journey), JSONDocument(departure.target.description),
-                JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
-                departure.content?.journey.document ?? .null,
-            ]
+        let departures = departures.map { departure in
+            JSONDocument(
+                [
+                    JSONDocument(departure.journey), JSONDocument(departure.target.description),
+                    JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
+                    departure.content?.journey.document ?? .null, JSONDocument(departure.links.map(\.document)),
+                ] + [departure.task?.standing].compactMap(\.self))
         }
         let arrivals = arrivals.map { [JSONDocument($0.journey), JSONDocument($0.isRefused)] as JSONDocument }
-        return ["links": JSONDocument(links), "out": JSONDocument(departures), "in": JSONDocument(arrivals)]
+        return [
+            "links": JSONDocument(links.map(\.document)), "out": JSONDocument(departures), "in": JSONDocument(arrivals),
+        ]
     }
 
     /// Nil for what is not of that form.
     init?(_ document: JSONDocument) {
-        func digest(_ value: JSONDocument?) -> SHA256Digest? {
-            value?.string.flatMap(Hexadecimal.bytes).flatMap { SHA256Digest(bytes: $0) }
+        func read(_ value: JSONDocument?) -> [Link]? {
+            let elements = value?.elements ?? []
+            let links = elements.compactMap { Link($0) }
+            return links.count == elements.count ? links : nil
         }
-        for link in document[member: "links"]?.elements ?? [] {
-            guard let journey = link[0]?.string, let digest = digest(link[1]), let end = link[2]?.int else {
-                return nil
-            }
-            links.append(Link(journey: journey, digest: digest, expiresAt: Int64(end)))
-        }
+        guard let given = read(document[member: "links"]) else { return nil }
+        self.links = given
         for departure in document[member: "out"]?.elements ?? [] {
             guard let journey = departure[0]?.string,
                 let target = departure[1]?.string.flatMap({ SessionID($0) }),
-                let arrival = departure[2]?.string
+                let arrival = departure[2]?.string, let links = read(departure[5])
             else { return nil }
             var content: KeptJourney?
             if let kept = departure[4], !kept.isNull {
                 guard let journey = Journey(kept) else { return nil }
                 content = KeptJourney(journey)
             }
+            let task = content?.journey.task.flatMap { task in
+                departure[6].flatMap {
+                    let id = TaskID(session: target, journey: arrival, number: task.number)
+                    return StoredTask(id: id, name: task.name, standing: $0)
+                }
+            }
             departures.append(
                 Departure(
-                    journey: journey, target: target, arrival: arrival, digest: digest(departure[3]), content: content))
+                    journey: journey, target: target, arrival: arrival, digest: SHA256Digest(departure[3]),
+                    content: content, links: links, task: task))
         }
         for arrival in document[member: "in"]?.elements ?? [] {
             guard let journey = arrival[0]?.string, let isRefused = arrival[1]?.bool else { return nil }
             arrivals.append(Arrival(journey: journey, isRefused: isRefused))
         }
+    }
+}
+
+extension JourneyTransfers.Departure {
+    /// The journey does not return any more.
+    mutating func complete() { (content, links, task) = (nil, [], nil) }
+}
+
+extension JourneyTransfers.Link {
+    /// `[journey, digest, end]`
+    fileprivate var document: JSONDocument {
+        [JSONDocument(journey), JSONDocument(digest.text()), JSONDocument(Int(expiresAt))]
+    }
+
+    fileprivate init?(_ document: JSONDocument) {
+        guard let journey = document[0]?.string, let digest = SHA256Digest(document[1]), let end = document[2]?.int
+        else { return nil }
+        self.init(journey: journey, digest: digest, expiresAt: Int64(end))
+    }
+}
+
+extension SHA256Digest {
+    /// From its hexadecimal text.
+    fileprivate init?(_ document: JSONDocument?) {
+        guard let bytes = document?.string.flatMap(Hexadecimal.bytes) else { return nil }
+        self.init(bytes: bytes)
+    }
+}
+
+extension StoredTask {
+    /// `[attempts, attempt, begin, due, claimed]`
+    fileprivate var standing: JSONDocument {
+        [
+            JSONDocument(attempts), JSONDocument(attempt), JSONDocument(Int(createdAt)), JSONDocument(Int(due)),
+            JSONDocument(isClaimed),
+        ]
+    }
+
+    fileprivate init?(id: TaskID, name: String, standing: JSONDocument) {
+        guard let attempts = standing[0]?.int, let attempt = standing[1]?.int, let createdAt = standing[2]?.int,
+            let due = standing[3]?.int, let isClaimed = standing[4]?.bool
+        else { return nil }
+        self.init(
+            id: id, name: name, attempts: attempts, createdAt: Int64(createdAt), attempt: attempt, due: Int64(due),
+            isClaimed: isClaimed)
     }
 }

@@ -33,21 +33,22 @@ extension JourneyWork {
 
     /// Takes a journey out of the session and keeps it aside until the other session has it. Its task ends here.
     ///
-    /// - Parameter arrival: what it is called there.
+    /// - Parameters:
+    ///   - arrival: what it is called there.
+    ///   - task: how far its task is.
     /// - Returns: the same as before when it has left for that session already.
     mutating func depart(
-        by claim: JourneyClaim, to target: SessionID, as arrival: String
+        by claim: JourneyClaim, to target: SessionID, as arrival: String, _ task: StoredTask?
     ) throws -> JourneyTransfers.Departure {
-        let known = kept.transfers.departures.last { departure in
-            departure.target == target && claim.names(departure) && kept[departure.journey] == nil
-        }
+        let known = kept.transfers.departures.last { $0.target == target && claim.names($0, in: kept) }
         if let known { return known }
-        guard let id = try journey(namedBy: claim) else { throw claim.refusal }
-        do { try settle(id, begins: false) } catch is JourneyRefusal { throw claim.refusal }
-        guard let entry = kept[id], entry.journey.isActive else { throw claim.refusal }
+        let entry = try running(claim)
+        let id = entry.journey.id
         try checkMayLeave(entry.journey)
         let departure = JourneyTransfers.Departure(
-            journey: id, target: target, arrival: arrival, digest: claim.digest, content: entry)
+            journey: id, target: target, arrival: arrival, digest: claim.digest, content: entry,
+            links: kept.transfers.links.filter { $0.journey == id },
+            task: task?.id.number == entry.journey.task?.number ? task : nil)
         pending.journeysBegun -= 1
         // A result that is held goes along.
         endingTask = entry.journey.task?.number
@@ -57,6 +58,16 @@ extension JourneyWork {
         kept.transfers.add(departure)
         try keep()
         return departure
+    }
+
+    /// The journey that somebody wants to have, after what time has done to it.
+    ///
+    /// - Throws: ``JourneyClaim/refusal``, also for one that is over.
+    mutating func running(_ claim: JourneyClaim) throws -> KeptJourney {
+        guard let id = try journey(namedBy: claim) else { throw claim.refusal }
+        do { try settle(id, begins: false) } catch is JourneyRefusal { throw claim.refusal }
+        guard let entry = kept[id], entry.journey.isActive else { throw claim.refusal }
+        return entry
     }
 
     func journey(namedBy claim: JourneyClaim) throws -> String? {
@@ -95,12 +106,17 @@ extension JourneyWork {
         let entry = kept.keep(KeptJourney(journey))
         kept.transfers.add(.init(journey: id, isRefused: false))
         pending.journeysBegun += 1
+        noteTask(of: journey, goingOn: former)
+        try keep()
+        return try createOwned(of: entry)
+    }
+
+    /// The task of a journey that has come begins here, as far as it is.
+    private mutating func noteTask(of journey: Journey, goingOn former: StoredTask?) {
         note(nil, of: journey, isKept: true)
         if let former, case .begun(let task)? = pending.taskChanges.last, !task.isKept {
             pending.taskChanges[pending.taskChanges.count - 1] = .begun(task.going(on: former))
         }
-        try keep()
-        return try createOwned(of: entry)
     }
 
     /// Whether a journey is here, or has gone on from here, though its mark may be gone.
@@ -117,20 +133,29 @@ extension JourneyWork {
         return true
     }
 
-    /// Takes a journey back that the other session has refused, or that has ended.
+    /// Takes a journey back that the other session has refused, or that has ended. It is as if it had never left.
     mutating func takeBack(_ arrival: String) throws {
         guard let place = kept.transfers.departures.firstIndex(where: { $0.arrival == arrival }),
             let content = kept.transfers.departures[place].content?.journey
         else { return }
-        kept.transfers.departures.remove(at: place)
-        // Another one of its name may have been begun.
+        let departure = kept.transfers.departures[place]
+        // Another one of its name may have been begun. Then results for its task are followed to its new name.
         let isFree = kept[content.id] == nil
+        if isFree {
+            kept.transfers.departures.remove(at: place)
+        } else {
+            kept.transfers.departures[place].target = pending.base.id
+            kept.transfers.departures[place].complete()
+        }
         var journey = isFree ? content : content.renamed(arrival)
         journey.raiseOwned(to: pending.revision)
         let entry = kept.keep(KeptJourney(journey))
         _ = kept.keep(KeptJourney(entry.journey.withTask(of: content)))
+        kept.transfers.links += departure.links.map {
+            .init(journey: entry.journey.id, digest: $0.digest, expiresAt: $0.expiresAt)
+        }
         pending.journeysBegun += 1
-        note(nil, of: entry.journey.withTask(of: content), isKept: true)
+        noteTask(of: entry.journey.withTask(of: content), goingOn: departure.task)
         try keep(atMost: nil)
     }
 
@@ -139,7 +164,7 @@ extension JourneyWork {
         guard let place = kept.transfers.departures.firstIndex(where: { $0.arrival == arrival }),
             kept.transfers.departures[place].content != nil
         else { return }
-        kept.transfers.departures[place].content = nil
+        kept.transfers.departures[place].complete()
         try keep(atMost: nil)
     }
 }
@@ -161,10 +186,13 @@ package enum JourneyClaim: Sendable {
         }
     }
 
-    func names(_ departure: JourneyTransfers.Departure) -> Bool {
+    /// Whether a journey has left by it.
+    func names(_ departure: JourneyTransfers.Departure, in kept: KeptJourneys) -> Bool {
         switch self {
         case .link(let link): departure.digest == link.digest
-        case .user(_, let journey): departure.digest == nil && departure.journey == journey
+        // Another journey of that name is the one that is meant now.
+        case .user(_, let journey):
+            departure.digest == nil && departure.journey == journey && kept[journey] == nil
         }
     }
 }

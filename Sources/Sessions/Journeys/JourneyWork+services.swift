@@ -5,19 +5,25 @@ import Navigation
 extension JourneyWork {
     /// The coordinator that owns what a journey's topmost coordinator knows by a name; nil when that is the session's.
     ///
-    /// - Throws: ``SessionError/noJourney(_:)``, ``SessionError/journeyRefused(_:)``.
+    /// - Throws: ``SessionError/noJourney(_:)``, ``SessionError/journeyMoved(_:)``,
+    ///   ``SessionError/journeyRefused(_:)``.
     func owner(
         of service: RegisteredService, in id: String, forWrite: Bool = false
     ) throws(SessionError) -> Int? {
         try checkOwners(of: id, forWrite: forWrite)
-        guard let entry = kept[id] else { throw .noJourney(id) }
+        guard let entry = kept[id] else { throw missing(id) }
         return engine.owners(in: entry.journey).level(of: service.name)?.coordinator
+    }
+
+    /// As ``absence(of:)``, of an operation on a service.
+    func missing(_ id: String) -> SessionError {
+        if case .moved = absence(of: id) { .journeyMoved(id) } else { .noJourney(id) }
     }
 
     /// A journey that is over owns nothing any more: what is read as its service is the session's, but nothing can be
     /// written there by its name. For one whose version is gone it is not known who owns what.
     func checkOwners(of id: String, forWrite: Bool) throws(SessionError) {
-        guard let journey = kept[id]?.journey else { throw .noJourney(id) }
+        guard let journey = kept[id]?.journey else { throw missing(id) }
         switch journey.status {
         case .finished where forWrite: throw .journeyRefused(.finished(outcome: journey.outcome))
         case .expired where forWrite: throw .journeyRefused(.expired)
@@ -31,7 +37,7 @@ extension JourneyWork {
 
     /// The coordinators that own something, as a journey's topmost coordinator sees them, the nearest first.
     func levels(in id: String) throws(SessionError) -> [ServiceOwners.Level] {
-        guard let entry = kept[id] else { throw .noJourney(id) }
+        guard let entry = kept[id] else { throw missing(id) }
         return engine.owners(in: entry.journey).levels
     }
 
@@ -104,7 +110,7 @@ extension JourneyWork {
     mutating func setOwned(
         _ service: RegisteredService, of coordinator: Int, in id: String, to document: JSONDocument?
     ) throws(SessionError) {
-        guard var journey = kept[id]?.journey else { throw .noJourney(id) }
+        guard var journey = kept[id]?.journey else { throw missing(id) }
         var state = document
         if let document {
             _ = try service.bytes(of: document, limit: environment.settings.maxDocumentSize)

@@ -14,7 +14,7 @@ extension JourneyWork {
     ) throws -> Result<TaskEnd, any Error> {
         guard kept[id.journey]?.journey.task?.number == id.number else {
             guard kept.place(of: id) != nil else { throw TaskError.over }
-            guard report.user == nil else {
+            guard report.signIn == nil else {
                 throw SessionError.inputInvalid([
                     InvalidInput(
                         pointer: "/sign_in", detail: "No journey waits for the task, so it can sign nobody in.")
@@ -42,25 +42,27 @@ extension JourneyWork {
         } catch {
             let cause = documents.failure ?? error
             try begin(on: start)
-            return try keep(report, of: id, because: cause)
+            let isWrong = (cause as? JourneyRefusal)?.isWrongResult ?? false
+            return try keep(report, of: id, because: cause, isWrong: isWrong && report.isReported)
         }
     }
 
     /// Keeps a result that could not be taken.
-    private mutating func keep(
-        _ report: TaskReport, of id: TaskID, because cause: any Error
+    ///
+    /// - Parameter isWrong: whether a better one may come while the lease lasts.
+    mutating func keep(
+        _ report: TaskReport, of id: TaskID, because cause: any Error, isWrong: Bool
     ) throws -> Result<TaskEnd, any Error> {
-        guard let entry = kept[id.journey], let task = entry.journey.task else { throw TaskError.over }
-        let isWrong = report.isReported && (cause as? JourneyRefusal)?.isWrongResult ?? false
-        if let held = task.result, held.isHeld {
+        guard let standing = standing(of: id) else { throw TaskError.over }
+        if let held = standing.notes?.result, held.isHeld {
             // The first one stays: a worker that repeats it is told the same, and an operator why another will not do.
             guard held.says(report) else { return .failure(cause) }
             return .success(.held(problem: held.problem))
         }
         let result = KeptResult(
             outcome: report.outcome, output: report.output, problem: environment.journeys.problem(cause),
-            isHeld: !isWrong, isReported: report.isReported, user: report.user?.document)
-        try keep(result, of: entry)
+            isHeld: !isWrong, isReported: report.isReported, signIn: report.signIn)
+        try keep(result, of: id)
         return isWrong ? .failure(cause) : .success(.held(problem: result.problem))
     }
 
@@ -68,21 +70,36 @@ extension JourneyWork {
     ///
     /// - Returns: the problem; nil when no result is kept, or when it was held before.
     mutating func hold(_ id: TaskID) throws -> JSONDocument? {
-        guard let entry = kept[id.journey], let task = entry.journey.task, task.number == id.number,
-            var result = task.result, !result.isHeld
-        else { return nil }
+        guard var result = standing(of: id)?.notes?.result, !result.isHeld else { return nil }
         result.isHeld = true
-        try keep(result, of: entry)
+        try keep(result, of: id)
         return result.problem
     }
 
-    private mutating func keep(_ result: KeptResult, of entry: KeptJourney) throws {
-        var journey = entry.journey
-        journey.noteOfTask { $0.result = result }
-        noteHeld(entry.journey, journey)
-        _ = kept.keep(KeptJourney(journey))
-        prepared = nil
+    private mutating func keep(_ result: KeptResult, of id: TaskID) throws {
+        if let entry = kept[id.journey], entry.journey.task?.number == id.number {
+            noteHeld(entry.journey, note(of: entry) { $0.result = result })
+        } else if let place = kept.place(of: id) {
+            note(ofTaskAt: place) { $0.result = result }
+            // No time ends it any more.
+            kept.tasks[place].endsAt = nil
+            if result.isHeld { noteHeld(id, kept.tasks[place].name, result) }
+        }
         try keep(atMost: nil)
+    }
+
+    @discardableResult
+    private mutating func note(of entry: KeptJourney, _ change: (inout TaskNotes) -> Void) -> Journey {
+        var journey = entry.journey
+        journey.noteOfTask(change)
+        prepared = nil
+        return kept.keep(KeptJourney(journey)).journey
+    }
+
+    private mutating func note(ofTaskAt place: Int, _ change: (inout TaskNotes) -> Void) {
+        var notes = kept.tasks[place].notes ?? TaskNotes()
+        change(&notes)
+        kept.tasks[place].notes = notes
     }
 
     /// Tries the kept result again.
@@ -102,17 +119,12 @@ extension JourneyWork {
         // A reason is a sentence; what is longer is a page that a proxy has sent.
         let reason = String(reason.prefix(1_000))
         if let entry = kept[id.journey], entry.journey.task?.number == id.number {
-            var journey = entry.journey
-            journey.noteOfTask { $0.failure = reason }
-            _ = kept.keep(KeptJourney(journey))
+            note(of: entry) { $0.failure = reason }
         } else if let place = kept.place(of: id) {
-            var notes = kept.tasks[place].notes ?? TaskNotes()
-            notes.failure = reason
-            kept.tasks[place].notes = notes
+            note(ofTaskAt: place) { $0.failure = reason }
         } else {
             return
         }
-        prepared = nil
         try keep()
     }
 
@@ -126,7 +138,7 @@ extension JourneyWork {
     }
 
     /// Records the tasks of a step for which the journey does not wait.
-    mutating func record(_ tasks: [SideTask], of journey: Journey, isOfUser: Bool) {
+    mutating func record(_ tasks: [SideTask], of journey: Journey) {
         var number = KeptTask.number(ofStep: journey.step)
         // Nothing is kept for ever, and what is not done is said.
         let longest = max(environment.settings.caseLifetime, environment.settings.lifetime)
@@ -134,26 +146,12 @@ extension JourneyWork {
             let timeout = engine.policy(of: task.name, flow: task.flow, version: task.version).timeout
             let task = KeptTask(
                 task, number: number, of: journey, begunAt: pending.now,
-                endsAt: pending.now.later(by: timeout ?? longest),
-                isOfUser: isOfUser)
+                endsAt: pending.now.later(by: timeout ?? longest), userID: pending.details.userID)
             number += 1
             kept.tasks.append(task)
             pending.taskChanges.append(.begun(environment.task(of: task, in: pending.base.id, now: pending.now)))
         }
         documents.roomForTasks = max(0, SideTask.mostOfSession - kept.tasks.count)
-    }
-
-    /// What a user has left to be done goes with the user.
-    ///
-    /// - Returns: whether there was anything.
-    mutating func forgetTasksOfUser() -> Bool {
-        let leaving = kept.tasks.filter(\.isOfUser)
-        for task in leaving {
-            pending.taskChanges.append(
-                .ended(TaskID(session: pending.base.id, journey: task.journey, number: task.number)))
-        }
-        kept.tasks.removeAll(where: \.isOfUser)
-        return !leaving.isEmpty
     }
 
     /// Notes which tasks begin and end, for the store.
@@ -170,7 +168,7 @@ extension JourneyWork {
         if let former {
             if former.isHeld, former.number != endingTask {
                 // It was acknowledged, so operators have to find it whatever has become of the journey.
-                kept.tasks.append(KeptTask(left: former, by: journey))
+                kept.tasks.append(KeptTask(left: former, by: journey, userID: pending.details.userID))
             } else {
                 pending.taskChanges.append(
                     .ended(TaskID(session: session, journey: journey.id, number: former.number)))
@@ -188,10 +186,11 @@ extension JourneyWork {
     /// Notes for the log that a result is held from now on.
     private mutating func noteHeld(_ former: PendingTask, _ journey: Journey) {
         guard !former.isHeld, let task = journey.task, let result = task.result, result.isHeld else { return }
-        pending.notes.append(
-            .held(
-                TaskID(session: pending.base.id, journey: journey.id, number: task.number), name: task.name,
-                outcome: result.outcome, problem: result.problem))
+        noteHeld(TaskID(session: pending.base.id, journey: journey.id, number: task.number), task.name, result)
+    }
+
+    private mutating func noteHeld(_ id: TaskID, _ name: String, _ result: KeptResult) {
+        pending.notes.append(.held(id, name: name, outcome: result.outcome, problem: result.problem))
     }
 }
 
@@ -204,7 +203,7 @@ extension FlowEngine {
 
 extension KeptResult {
     fileprivate func says(_ report: TaskReport) -> Bool {
-        outcome == report.outcome && output == report.output && user == report.user?.document
+        outcome == report.outcome && output == report.output && signIn == report.signIn
     }
 }
 

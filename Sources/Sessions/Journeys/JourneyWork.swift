@@ -209,8 +209,7 @@ extension JourneyWork {
                 for change in step.changes { try? make(change) }
             }
             if !step.sideTasks.isEmpty {
-                // Tasks that the flow's `exit` records are done even when the user signs out.
-                record(step.sideTasks, of: step.journey, isOfUser: false)
+                record(step.sideTasks, of: step.journey)
                 last = step.journey.step
             }
             pending.journeysBegun -= 1
@@ -234,8 +233,10 @@ extension JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        for patch in step.patches { kept.note(patch) }
-        documents.patched = kept.patched
+        if !step.patches.isEmpty {
+            for patch in step.patches { kept.note(patch) }
+            documents.patched = kept.patched
+        }
         let former = kept[step.journey.id]
         let wasRunning = former?.journey.isActive ?? false
         let number = step.journey.step
@@ -244,7 +245,7 @@ extension JourneyWork {
         var entry = kept.keep(KeptJourney(step.journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and
         // what was asked for. So a step is never above twice the revision.
-        let floor = 2 * pending.base.details.revisionFloor
+        let floor = 2 * pending.base.revisionFloor
         if entry.journey.step <= floor {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
         }
@@ -252,10 +253,7 @@ extension JourneyWork {
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
-        if !step.sideTasks.isEmpty {
-            let isBound = engine.isBoundToSession(entry.journey)
-            record(step.sideTasks, of: entry.journey, isOfUser: entry.journey.isOfUser && !isBound)
-        }
+        if !step.sideTasks.isEmpty { record(step.sideTasks, of: entry.journey) }
         try keep(atMost: isByTime ? nil : environment.settings.maxJourneysSize)
         // The text says the step that was taken, which may have been raised.
         if entry.journey.step == number { prepared = text }
@@ -281,8 +279,8 @@ extension JourneyWork {
         }
     }
 
-    /// - Parameter limit: bytes, of which results that are kept for operators take none; nil for what the outside or
-    ///   the time brings about.
+    /// - Parameter limit: bytes, beside as many for results that are kept for operators; nil for what the outside or the
+    ///   time brings about.
     mutating func keep(atMost limit: Int?) throws(SessionError) {
         pending.times = environment.times(of: kept, after: pending.base.times, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
@@ -290,7 +288,10 @@ extension JourneyWork {
         let isOver = limit.map { bytes.count > $0 } ?? true
         if isOver {
             pending.isOfAnySize = true
-            if let limit, bytes.count - kept.resultBytes > limit { _ = try coordinator.bounded(bytes, by: limit) }
+            // One that already is too large may still become smaller.
+            if let limit, bytes.count > former, bytes.count - min(kept.resultBytes, limit) > limit {
+                _ = try coordinator.bounded(bytes, by: limit)
+            }
         }
         pending.write(coordinator, bytes)
     }

@@ -8,19 +8,45 @@ struct KeptJourneys: Sendable {
     /// never comes back. Other ids do not come back either.
     private var formerStep: UInt64 = 0
 
+    /// What most sessions do not have: a pointer, so that a copy costs no more.
+    private var box: ExtrasBox?
+
+    private struct Extras: Sendable {
+        var patched: [ServicePatch] = []
+        var tasks: [KeptTask] = []
+        var transfers = JourneyTransfers()
+    }
+
+    private final class ExtrasBox: Sendable {
+        let extras: Extras
+
+        init(_ extras: Extras) { self.extras = extras }
+    }
+
+    private var extras: Extras {
+        get { box?.extras ?? Extras() }
+        set {
+            let isEmpty = newValue.patched.isEmpty && newValue.tasks.isEmpty && newValue.transfers.isEmpty
+            box = isEmpty ? nil : ExtrasBox(newValue)
+        }
+    }
+
     /// The patches of migrations that the session's services have had: each changes them once.
-    private(set) var patched: [ServicePatch] = []
+    private(set) var patched: [ServicePatch] {
+        get { box?.extras.patched ?? [] }
+        set { extras.patched = newValue }
+    }
 
     /// The tasks for which no journey waits, oldest first.
-    var tasks: [KeptTask] = []
-
-    /// What most sessions do not have: a pointer, so that a copy costs no more.
-    private var box: TransfersBox?
+    var tasks: [KeptTask] {
+        get { box?.extras.tasks ?? [] }
+        set { extras.tasks = newValue }
+    }
 
     /// Links, and journeys that move to or from other sessions.
     var transfers: JourneyTransfers {
-        get { box?.transfers ?? JourneyTransfers() }
-        set { box = newValue.isEmpty ? nil : TransfersBox(newValue) }
+        get { box?.extras.transfers ?? JourneyTransfers() }
+        set { extras.transfers = newValue }
     }
 
     mutating func forgetLinks(to id: String) {
@@ -28,16 +54,10 @@ struct KeptJourneys: Sendable {
     }
 
     /// Whether journeys have left that the other session may not have yet.
-    var isMovingJourneys: Bool { box?.transfers.departures.contains { $0.content != nil } ?? false }
-
-    private final class TransfersBox: Sendable {
-        let transfers: JourneyTransfers
-
-        init(_ transfers: JourneyTransfers) { self.transfers = transfers }
-    }
+    var isMovingJourneys: Bool { box?.extras.transfers.departures.contains { $0.content != nil } ?? false }
 
     /// Whether nothing would be missed without it.
-    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty && tasks.isEmpty && box == nil }
+    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && box == nil }
 
     /// About the bytes of results that are kept for operators.
     var resultBytes: Int {
@@ -143,9 +163,9 @@ extension KeptJourneys {
             }
             json.endArray()
         }
-        if let box {
+        if let transfers = box?.extras.transfers, !transfers.isEmpty {
             json.name("moves")
-            json.document(box.transfers.document)
+            json.document(transfers.document)
         }
         if formerStep > 0 { json.add(#","step":"#, formerStep) }
         if !tasks.isEmpty {

@@ -16,9 +16,9 @@ struct KeptTask: Sendable, Equatable {
     /// In steady time, as ``endsAt``.
     let begunAt: Int64
     /// When it is given up; nil: never.
-    let endsAt: Int64?
-    /// Whether it goes with the user at sign-out.
-    let isOfUser: Bool
+    var endsAt: Int64?
+    /// Who was signed in when it was recorded: it is done for that user, whoever the session belongs to by then.
+    let userID: String?
     var notes: TaskNotes?
 
     var isHeld: Bool { notes?.result?.isHeld ?? false }
@@ -36,21 +36,21 @@ struct KeptTask: Sendable, Equatable {
 
 extension KeptTask {
     /// One that a step of a journey records.
-    init(_ task: SideTask, number: UInt64, of journey: Journey, begunAt: Int64, endsAt: Int64?, isOfUser: Bool) {
+    init(_ task: SideTask, number: UInt64, of journey: Journey, begunAt: Int64, endsAt: Int64?, userID: String?) {
         self.init(
             journey: journey.id, number: number, name: task.name, input: task.input, flow: task.flow,
-            version: task.version, step: journey.step, begunAt: begunAt, endsAt: endsAt, isOfUser: isOfUser)
+            version: task.version, step: journey.step, begunAt: begunAt, endsAt: endsAt, userID: userID)
     }
 
     /// One that a journey has left, with a result that was acknowledged.
-    init(left task: PendingTask, by journey: Journey) {
+    init(left task: PendingTask, by journey: Journey, userID: String?) {
         self.init(
             journey: journey.id, number: task.number, name: task.name, input: task.input, flow: journey.flow,
-            version: journey.version, step: task.number, begunAt: journey.movedAt, endsAt: nil, isOfUser: false,
+            version: journey.version, step: task.number, begunAt: journey.movedAt, endsAt: nil, userID: userID,
             notes: task.notes)
     }
 
-    /// `[journey, number, name, input, flow, version, step, begin, end or 0, of the user, notes]`
+    /// `[journey, number, name, input, flow, version, step, begin, end or 0, user or empty, notes]`
     func write(to json: inout JSONWriter) {
         json.beginArray()
         json.string(journey)
@@ -62,7 +62,7 @@ extension KeptTask {
         json.uint(step)
         json.int(Int(begunAt))
         json.int(Int(endsAt ?? 0))
-        json.int(isOfUser ? 1 : 0)
+        json.string(userID ?? "")
         if let notes { json.document(notes.document) }
         json.endArray()
     }
@@ -72,7 +72,7 @@ extension KeptTask {
         let (journey, number) = (try json.string(), try json.int())
         let (name, input) = (try json.string(), try json.document())
         let (flow, version, step) = (try json.string(), try json.int(), try json.int())
-        let (begunAt, endsAt, isOfUser) = (try json.int(), try json.int(), try json.int() == 1)
+        let (begunAt, endsAt, userID) = (try json.int(), try json.int(), try json.string())
         var notes: TaskNotes?
         if !json.endsArray() {
             notes = TaskNotes(try json.document())
@@ -82,8 +82,8 @@ extension KeptTask {
         guard number > 0, JourneyID.isOne(journey) else { throw JSONReadError(offset: 0) }
         self.init(
             journey: journey, number: UInt64(number), name: name, input: input, flow: flow, version: Int(version),
-            step: UInt64(clamping: step), begunAt: begunAt, endsAt: endsAt > 0 ? endsAt : nil, isOfUser: isOfUser,
-            notes: notes)
+            step: UInt64(clamping: step), begunAt: begunAt, endsAt: endsAt > 0 ? endsAt : nil,
+            userID: userID.isEmpty ? nil : userID, notes: notes)
     }
 }
 

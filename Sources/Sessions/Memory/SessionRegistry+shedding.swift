@@ -15,6 +15,10 @@ extension SessionRegistry {
         fileprivate static let most = 1_024
         /// When fewer are left, others are searched for.
         fileprivate static let few = 256
+        /// Whether so few are left, apart from those whose work would be lost with them.
+        fileprivate var isShort: Bool {
+            candidates.count < Self.few || candidates[candidates.count - Self.few].isWorking
+        }
         /// In milliseconds, from one search to the next.
         fileprivate static let pause: Int64 = 100
 
@@ -38,7 +42,7 @@ extension SessionRegistry {
     /// Whether the caller must ``search(_:_:)``: few candidates are left, and nobody has searched just now.
     func beginSearch(now: Int64) -> Bool {
         shedList.withLock { list in
-            guard list.candidates.count < SheddingList.few, now >= list.nextSearch else { return false }
+            guard list.isShort, now >= list.nextSearch else { return false }
             list.nextSearch = now + SheddingList.pause
             return true
         }
@@ -83,10 +87,10 @@ extension SessionRegistry {
 extension Session.State {
     /// Nil when the session must stay.
     func candidate(_ shedding: Shedding, _ settings: SessionSettings) -> Shedding.Candidate? {
-        guard stage == .open, !isWatched, record.times.keptUntil <= shedding.now else { return nil }
+        guard stage == .open, !isWatched else { return nil }
         let isUsed = self.isUsed || record.revision != 1 || lastUsedAt != record.createdAt
         return shedding.candidate(
             record.id, lastUsedAt: isUsed ? lastUsedAt + settings.useLag : lastUsedAt, isUsed: isUsed,
-            hasUser: record.userID != nil)
+            keptUntil: record.times.keptUntil, hasUser: record.userID != nil)
     }
 }

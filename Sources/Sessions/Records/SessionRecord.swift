@@ -88,6 +88,8 @@ package final class SessionRecord: Sendable {
 
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }
+    /// See ``SessionDetails/revisionFloor``. Each step asks for it, and this copies no details.
+    var revisionFloor: UInt64 { box?.details.revisionFloor ?? 0 }
 
     /// Whether nobody can tell it from another record of its revision.
     func isSame(as other: SessionRecord) -> Bool {

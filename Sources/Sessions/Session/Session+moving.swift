@@ -26,11 +26,12 @@ extension Session {
         }
     }
 
+    /// - Parameter task: that of the journey, as the store has it.
     nonisolated(nonsending) func departJourney(
-        by claim: JourneyClaim, to target: SessionID
+        by claim: JourneyClaim, to target: SessionID, _ task: StoredTask?
     ) async throws -> JourneyTransfers.Departure {
         let arrival = JourneyID.make(environment.random)
-        return try await drive(nil) { try $0.depart(by: claim, to: target, as: arrival) }
+        return try await drive(nil) { try $0.depart(by: claim, to: target, as: arrival, task) }
     }
 
     /// - Parameter once: the request, if its copies must not be executed again.
@@ -44,6 +45,15 @@ extension Session {
             // The user, the session and the time may be others here.
             try work.advanceIfPossible(entry)
             return try work.form(of: work.kept[departure.arrival] ?? entry, withSchemas: withSchemas)
+        }
+    }
+
+    /// A journey that is to go on in the session that has it: nothing moves, and a link stays good.
+    nonisolated(nonsending) func journeyHere(
+        by claim: JourneyClaim, withSchemas: Bool, once: Once<JourneyForm>?
+    ) async throws -> JourneyForm {
+        try await drive(nil, once: once) { work in
+            try work.form(of: try work.running(claim), withSchemas: withSchemas)
         }
     }
 
@@ -79,13 +89,24 @@ extension Session {
         try JourneyWork(on: try pendingState(), environment).kept.transfers.departures.filter { $0.content != nil }
     }
 
-    /// Where a task is that moved with its journey; nil when it did not.
+    /// Where a task may be that has moved with its journey: `main` may have been begun anew, and have left again.
     ///
     /// - Throws: ``SessionError/contention`` while it is on its way.
-    func place(ofMoved task: TaskID) throws -> TaskID? {
-        let departure = try JourneyWork(on: try pendingState(), environment).kept.transfers.departure(of: task.journey)
-        guard departure?.content == nil else { throw SessionError.contention }
-        return departure.map { TaskID(session: $0.target, journey: $0.arrival, number: task.number) }
+    func places(ofMoved task: TaskID) throws -> [TaskID] {
+        let departures = try JourneyWork(on: try pendingState(), environment).kept.transfers.departures
+        return try departures.filter { $0.journey == task.journey }.reversed().map { departure in
+            guard departure.content?.journey.task?.number != task.number else { throw SessionError.contention }
+            return TaskID(session: departure.target, journey: departure.arrival, number: task.number)
+        }
+    }
+
+    /// Whether a link was not used, and leads to a journey that runs.
+    package func isGood(_ link: SHA256Digest) -> Bool {
+        guard let work = try? JourneyWork(on: try pendingState(), environment) else { return false }
+        return work.kept.transfers.links.contains { kept in
+            kept.digest == link && kept.expiresAt > work.pending.now
+                && work.kept[kept.journey]?.journey.isActive ?? false
+        }
     }
 }
 

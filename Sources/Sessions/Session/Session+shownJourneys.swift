@@ -96,7 +96,7 @@ extension Session {
 
     /// The state of a service as a journey's topmost coordinator sees it.
     ///
-    /// - Throws: ``SessionError/noJourney(_:)``.
+    /// - Throws: ``JourneyError``.
     nonisolated(nonsending) package func document(
         of service: RegisteredService, inJourney id: String
     ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
@@ -109,13 +109,13 @@ extension Session {
     /// Every registered service as a journey's topmost coordinator sees it, with its owner: `session`, or the flow of
     /// the coordinator. Creates none.
     ///
-    /// - Throws: ``SessionError/noJourney(_:)``.
+    /// - Throws: ``JourneyError``.
     nonisolated(nonsending) package func services(
         inJourney id: String
     ) async throws -> [(status: ServiceStatus, owner: String)] {
         let work = try await settledWork(on: id)
         try work.checkOwners(of: id, forWrite: false)
-        guard let entry = work.kept[id] else { throw SessionError.noJourney(id) }
+        guard let entry = work.kept[id] else { throw work.missing(id) }
         let owners = work.engine.owners(in: entry.journey)
         let services = environment.catalog.services
         return zip(services, try self.services()).map { service, status in

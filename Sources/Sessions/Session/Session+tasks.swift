@@ -26,7 +26,7 @@ extension Session {
         return kept.place(of: task.id).map { kept.tasks[$0] }.flatMap { work in
             guard work.notes?.result == nil else { return nil }
             return ClaimedTask(
-                task: task, input: work.input, userID: userID, flow: work.flow, version: work.version,
+                task: task, input: work.input, userID: work.userID, flow: work.flow, version: work.version,
                 step: work.step)
         }
     }
@@ -54,6 +54,17 @@ extension Session {
             }
             guard case .success(.taken) = end else { return end }
             return .success(.signedIn(signedIn(signIn, after: work.pending)))
+        }
+    }
+
+    /// Keeps a result that could not be taken.
+    ///
+    /// - Throws: `cause` when a better one may come.
+    nonisolated(nonsending) func keep(
+        _ report: TaskReport, of id: TaskID, because cause: SessionError, once: Once<TaskEnd>? = nil
+    ) async throws -> TaskEnd {
+        try await ofTask(id, once: once) { work in
+            try work.keep(report, of: id, because: cause, isWrong: cause.isOfSignIn)
         }
     }
 
@@ -103,6 +114,7 @@ struct TaskStanding: Sendable {
     let notes: TaskNotes?
     /// Whether a journey waits for it.
     let isAwaited: Bool
+    let userID: String?
 
     var isHeld: Bool { notes?.result?.isHeld ?? false }
 }
@@ -112,12 +124,12 @@ extension JourneyWork {
         if let journey = kept[id.journey]?.journey, let task = journey.task, task.number == id.number {
             return TaskStanding(
                 input: task.input, retry: engine.taskState(of: journey)?.retry ?? .never, notes: task.notes,
-                isAwaited: true)
+                isAwaited: true, userID: pending.details.userID)
         }
         return kept.place(of: id).map { kept.tasks[$0] }.map { task in
             TaskStanding(
                 input: task.input, retry: engine.policy(of: task.name, flow: task.flow, version: task.version).retry,
-                notes: task.notes, isAwaited: false)
+                notes: task.notes, isAwaited: false, userID: task.userID)
         }
     }
 }
@@ -138,7 +150,7 @@ extension SessionEnvironment {
         return StoredTask(
             id: TaskID(session: session, journey: task.journey, number: task.number), name: task.name,
             attempts: policy.retry.attempts, createdAt: now, due: now,
-            isKept: task.notes?.result != nil)
+            isClaimed: task.notes?.result?.isHeld == false, isKept: task.notes?.result != nil)
     }
 
     /// The tasks of a record. Attempts are counted from the first again.

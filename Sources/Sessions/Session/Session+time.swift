@@ -8,10 +8,10 @@ extension Session {
     /// - Returns: nil when a commit has told the store when the session is due next.
     /// - Throws: when a journey cannot go on for a reason that may pass.
     nonisolated(nonsending) func passTime(_ due: DueSession, now: Int64) async throws -> PutOff? {
-        let former = state.withLock(\.record.times)
         var failure: (any Error)?
-        let kept = try keptJourneys()
+        let (kept, former) = try await committedJourneys()
         if kept.isMovingJourneys { environment.movesUnderWay.withLock { _ = $0.insert(id) } }
+        let hadWork = kept.nextDue.map { $0 <= now } ?? false
         for journey in kept.journeys where journey.isDue(at: now) {
             do { try await drive(journey.id, begins: false) { _ in } } catch { failure = failure ?? error }
         }
@@ -22,10 +22,9 @@ extension Session {
             } catch TaskError.over {} catch { failure = failure ?? error }
         }
         if let error = failure as? SessionError, error.isTemporary || error == .ended { throw error }
-        let times = state.withLock(\.record.times)
+        let (after, times) = hadWork ? try await committedJourneys() : (kept, former)
         let hasToldStore = times.dueAt != former.dueAt
         if hasToldStore, times.dueAt > now { return nil }
-        let after = try keptJourneys()
         let next = after.nextDue ?? (after.isMovingJourneys ? now + Sessions.secondLook : .max)
         let due = hasToldStore ? DueSession(id: due.id, dueAt: times.dueAt) : due
         guard next <= now else { return PutOff(due, to: next) }
@@ -33,12 +32,24 @@ extension Session {
         return PutOff(due, to: now + min(max(now - next, Self.leastPause), Self.longestPause))
     }
 
+    /// Commits the times that follow from the journeys, which a server of an earlier version has not.
+    nonisolated(nonsending) func deriveTimes() async throws {
+        try await drive(nil) { work in
+            _ = try work.redate()
+            try work.keep(atMost: nil)
+        }
+    }
+
     private static let leastPause: Int64 = 1_000
     private static let longestPause: Int64 = 600_000
     private static let timeOver = "Its time is over."
 
-    private func keptJourneys() throws(SessionError) -> KeptJourneys {
-        try JourneyWork(on: try pendingState(), environment).kept
+    /// What is kept once the commits that are under way are done. One that began before the session was due has left
+    /// the store's time as it is, whatever its own is: put off by the state before it, the session would be late.
+    nonisolated(nonsending) private func committedJourneys() async throws -> (KeptJourneys, SessionTimes) {
+        try await transact { [environment] pending in
+            (try JourneyWork(on: pending, environment).kept, pending.base.times)
+        }
     }
 }
 

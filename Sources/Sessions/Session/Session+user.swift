@@ -67,8 +67,8 @@ extension Session {
 
     /// What was given out before a sign-in leads nobody to what the user does after it.
     private func dropLinks(on pending: inout PendingState) throws(SessionError) {
-        guard var work = try? JourneyWork(on: pending, environment), !work.kept.transfers.links.isEmpty else { return }
-        work.kept.transfers.links = []
+        guard var work = try? JourneyWork(on: pending, environment), work.kept.transfers.hasLinks else { return }
+        work.kept.transfers.forgetLinks()
         try work.keep(atMost: nil)
         pending = work.pending
     }
@@ -101,9 +101,9 @@ extension Session {
 
 extension JourneyWork {
     /// Gives up the journeys that a signed-in user has moved or written to last, the newest first. The others lose the
-    /// services that are bound to a user. Tasks that the user's journeys have recorded are not done any more.
+    /// services that are bound to a user. Tasks that the user's journeys have recorded are done all the same.
     mutating func abandonJourneysOfUser(except kept: String? = nil) throws(SessionError) {
-        var hasChanged = forgetTasksOfUser()
+        var hasChanged = false
         for entry in self.kept.entries.reversed() {
             if entry.journey.isOfUser, entry.journey.id != kept, !engine.isBoundToSession(entry.journey) {
                 try abandon(entry)
@@ -115,6 +115,9 @@ extension JourneyWork {
             _ = self.kept.keep(KeptJourney(journey))
             hasChanged = true
         }
-        if hasChanged { try keep(atMost: nil) }
+        // On its way to another session: it may arrive there, and returns to nobody else.
+        let engine = engine
+        let isLeft = self.kept.transfers.forgetJourneys { $0.isOfUser && !engine.isBoundToSession($0) }
+        if hasChanged || isLeft { try keep(atMost: nil) }
     }
 }

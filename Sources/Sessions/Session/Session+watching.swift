@@ -75,7 +75,7 @@ extension Session {
     /// - Returns: nil where the services may have come with revisions from before that one.
     private func changes(since point: UInt64) throws(SessionError) -> WatchedCommit? {
         var pending = try pendingState()
-        let (record, floor) = (pending.base, pending.base.details.revisionFloor)
+        let (record, floor) = (pending.base, pending.base.revisionFloor)
         guard point < record.revision, floor == 0 || point > floor else { return nil }
         let former = SessionRecord(
             id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,

@@ -15,6 +15,8 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     case notRegistered(service: String)
     /// The session has no journey of that id.
     case noJourney(String)
+    /// It had one, which has moved to another session.
+    case journeyMoved(String)
     /// A journey that is over or stuck has no services.
     case journeyRefused(JourneyRefusal)
     /// Public clients cannot write it.
@@ -74,7 +76,8 @@ extension SessionError: CustomStringConvertible {
         case .ended: "The session has ended."
         case .tooManySessions: "The limit of sessions is reached."
         case .notRegistered(let service): "There is no service '\(service)'."
-        case .noJourney(let id): "There is no journey '\(id)'."
+        case .noJourney(let id): JourneyError.notFound(id).description
+        case .journeyMoved(let id): JourneyError.moved(id).description
         case .journeyRefused(.orphaned): "The journey is on a version of its flow that is no longer loaded."
         case .journeyRefused: "The journey is over."
         case .readOnly(let service): "Service '\(service)' can only be read."

@@ -92,7 +92,8 @@ extension Sessions {
         guard wish.attempt < Self.mostAttempts else { return wish.done(.failure(full)) }
         let shedding = Shedding(now: environment.clock.now())
         let mustSearch = registry.beginSearch(now: shedding.now)
-        let candidate = registry.takeCandidate(shedding, settings)
+        // Better ones may be found.
+        let candidate = mustSearch ? nil : registry.takeCandidate(shedding, settings)
         guard mustSearch || candidate != nil else { return wish.done(.failure(full)) }
         Task {
             do {

@@ -59,6 +59,23 @@ extension Sessions {
         try? await environment.ask { store throws(StoreError) in try await store.putOff(later.due, to: later.time) }
     }
 
+    /// Commits the times of sessions. What fails is found again in the next round through the store.
+    func deriveTimes(of ids: [SessionID]) async {
+        await withDiscardingTaskGroup { group in
+            for id in ids {
+                group.addTask { [self] in
+                    let wasResident = registry[id] != nil
+                    if let session = try? await load(id, isForMoment: true),
+                        !session.isOver(now: environment.clock.now())
+                    {
+                        try? await session.deriveTimes()
+                    }
+                    if !wasResident { registry.letLeave(id) }
+                }
+            }
+        }
+    }
+
     /// - Returns: nil when the store knows when it is due next.
     private func passTime(of due: DueSession, now: Int64) async throws -> PutOff? {
         guard let session = try await load(due.id, isForMoment: true), !session.isOver(now: now) else {

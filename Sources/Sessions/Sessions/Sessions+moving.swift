@@ -11,7 +11,7 @@ import Navigation
 /// From 1 on the source says that the journey has moved, and whoever finds it kept aside brings it to the target, which
 /// takes it once: its name there is new and tells. So a crash anywhere leaves it at one place.
 extension Sessions {
-    /// Takes a journey over.
+    /// Takes a journey over. In the session that has it, it stays as it is.
     ///
     /// - Parameters:
     ///   - id: the session that has it.
@@ -21,15 +21,17 @@ extension Sessions {
         _ claim: JourneyClaim, of id: SessionID, into target: Session, withSchemas: Bool = false,
         once: Once<JourneyForm>? = nil
     ) async throws -> JourneyForm {
-        guard id != target.id, let source = try await session(id) else { throw claim.refusal }
-        var departure: JourneyTransfers.Departure
+        guard id != target.id else {
+            return try await target.journeyHere(by: claim, withSchemas: withSchemas, once: once)
+        }
+        guard let source = try await session(id) else { throw claim.refusal }
+        let departure: JourneyTransfers.Departure
         do {
             try await target.checkRoomForJourney()
             let task = try source.task(ofJourneyBy: claim)
             var standing: StoredTask?
             if let task { standing = try await update(task, .look) }
-            departure = try await source.departJourney(by: claim, to: target.id)
-            if standing?.id.number == departure.content?.journey.task?.number { departure.task = standing }
+            departure = try await source.departJourney(by: claim, to: target.id, standing)
         } catch SessionError.ended {
             throw claim.refusal
         }
@@ -140,10 +142,19 @@ extension Sessions {
         return kept.transfers.arrivals.contains { $0.journey == departure.arrival && !$0.isRefused }
     }
 
-    /// The id of a task in the session to which its journey has moved; nil when it has not.
-    func place(ofMoved task: TaskID) async throws -> TaskID? {
-        guard let session = try await session(task.session) else { return nil }
-        return try session.place(ofMoved: task)
+    /// Does what somebody outside says of a task, wherever its journey has moved to: what was done is done.
+    ///
+    /// - Parameter body: gets the id that the task has there.
+    /// - Throws: ``TaskError/over`` when the task is to be found nowhere.
+    func following<Done>(_ task: TaskID, _ body: (TaskID) async throws -> Done) async throws -> Done {
+        do {
+            return try await body(task)
+        } catch TaskError.over {
+            for place in try await ofTask(task, { try $0.places(ofMoved: task) }) {
+                do { return try await following(place, body) } catch TaskError.over {}
+            }
+            throw TaskError.over
+        }
     }
 }
 

@@ -6,38 +6,44 @@ extension Sessions {
     /// Takes the result of a task: a step of its journey like any other. A result that the flow cannot take is kept.
     ///
     /// - Returns: with a user in the report, what became of the sign-in.
-    /// - Throws: `JourneyRefusal` for a result that the task cannot have, while the lease lasts; then a better one may
-    ///   come. ``TaskError/over`` when it is over, ``SessionError`` when nothing could be recorded, also that of
-    ///   ``attachUser(_:claims:to:)`` with pointers that begin with `/sign_in`.
+    /// - Throws: while the lease lasts, why the task cannot have that result: `JourneyRefusal`, and for a sign-in
+    ///   ``SessionError`` with pointers that begin with `/sign_in`. Then a better one may come. ``TaskError/over`` when
+    ///   it is over, ``SessionError`` when nothing could be recorded.
     @discardableResult
     package func endTask(_ id: TaskID, by report: TaskReport, once: Once<TaskEnd>? = nil) async throws -> TaskEnd {
-        do {
-            return try await endTaskHere(id, by: report, once: once)
-        } catch TaskError.over where report.isReported {
-            // What was done is done, wherever the journey has moved to.
-            guard let moved = try await place(ofMoved: id) else { throw TaskError.over }
-            return try await endTask(moved, by: report, once: once)
-        }
+        guard report.isReported else { return try await endTaskHere(id, by: report, once: once) }
+        return try await following(id) { try await endTaskHere($0, by: report, once: once) }
     }
 
     private func endTaskHere(_ id: TaskID, by report: TaskReport, once: Once<TaskEnd>?) async throws -> TaskEnd {
         do {
-            let end = try await ofTask(id) { session in
-                // To one that lives on for its work no token leads, so nobody is signed in.
-                guard let user = report.user, session.isUsable(now: environment.clock.now()) else {
-                    return try await session.endTask(id, by: report, once: once)
-                }
-                return try await signIn(user.userID, claims: user.claims, at: "/sign_in", to: session) { signIn in
-                    try await session.endTask(id, by: report, signingIn: signIn, once: once)
-                }
-            }
+            let end = try await ofTask(id) { try await record(report, of: id, in: $0, once: once) }
             await markHeld(id, end)
             return end
-        } catch let refusal as JourneyRefusal where refusal.isWrongResult {
+        } catch let error where error.isWrongResult {
             let now = environment.clock.now()
             guard let task = try await update(id, .keep(now: now)) else { throw TaskError.over }
-            guard task.status(at: now) != .claimed, let end = try await hold(id, once: once) else { throw refusal }
+            guard task.status(at: now) != .claimed, let end = try await hold(id, once: once) else { throw error }
             return end
+        }
+    }
+
+    /// Takes the report, or keeps it with the reason: also when that is known only after the unit of work, as with a
+    /// session that would be too large.
+    private func record(
+        _ report: TaskReport, of id: TaskID, in session: Session, once: Once<TaskEnd>?
+    ) async throws -> TaskEnd {
+        do {
+            // To one that lives on for its work no token leads, so nobody is signed in.
+            guard let signIn = report.signIn, session.isUsable(now: environment.clock.now()) else {
+                return try await session.endTask(id, by: report, once: once)
+            }
+            let user = try UserClaims(signIn, at: "/sign_in")
+            return try await self.signIn(user.userID, claims: user.claims, at: "/sign_in", to: session) { signIn in
+                try await session.endTask(id, by: report, signingIn: signIn, once: once)
+            }
+        } catch let refusal as SessionError where refusal.isOfReport {
+            return try await session.keep(report, of: id, because: refusal, once: once)
         }
     }
 
@@ -74,6 +80,14 @@ extension Sessions {
     package func failTask(
         _ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64? = nil, isFinal: Bool = false
     ) async throws -> TaskEnd {
+        try await following(id) { id in
+            try await failTaskHere(id, attempt: attempt, reason: reason, retryAfter: retryAfter, isFinal: isFinal)
+        }
+    }
+
+    private func failTaskHere(
+        _ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64?, isFinal: Bool
+    ) async throws -> TaskEnd {
         let standing = try await ofTask(id) { try $0.standing(of: id) }
         if isFinal {
             guard let task = try await update(id, .look) else { throw TaskError.over }
@@ -109,7 +123,7 @@ extension Sessions {
     /// begin.
     package func retryTask(_ id: TaskID, once: Once<TaskEnd?>? = nil) async throws -> TaskEnd {
         let standing = try await ofTask(id) { try $0.standing(of: id) }
-        if let result = standing.notes?.result, result.user != nil {
+        if let result = standing.notes?.result, result.signIn != nil {
             let once = once.map { once in Once<TaskEnd>(id: once.id) { once.replay($0) } }
             return try await endTask(id, by: TaskReport(result), once: once)
         }
@@ -120,5 +134,25 @@ extension Sessions {
         guard let task = try await update(id, .hasten(now: environment.clock.now())) else { throw TaskError.over }
         environment.tasks.expect(task.name, at: task.due)
         return .taken
+    }
+}
+
+extension SessionError {
+    /// Whether the same report is refused each time.
+    fileprivate var isOfReport: Bool { !isTemporary && !isDamage && self != .ended }
+
+    /// Whether somebody cannot be signed in, which a better report may mend.
+    var isOfSignIn: Bool {
+        switch self {
+        case .invalid, .inputInvalid, .tooManySessionsOfUser: true
+        default: false
+        }
+    }
+}
+
+extension Error {
+    /// Whether a better result may come while the lease lasts.
+    fileprivate var isWrongResult: Bool {
+        (self as? JourneyRefusal)?.isWrongResult ?? (self as? SessionError)?.isOfSignIn ?? false
     }
 }

@@ -65,9 +65,12 @@ extension Sessions {
     ///   - lease: milliseconds from now on; nil for as long as the task is not over.
     /// - Throws: ``TaskError/notClaimed``, also if a later attempt has begun.
     package func extendTask(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
-        _ = try await ofTask(id) { try $0.standing(of: id) }
         let end = lease.map { environment.clock.now().later(by: $0) } ?? .max
-        guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
+        let task = try await following(id) { id in
+            _ = try await ofTask(id) { try $0.standing(of: id) }
+            guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
+            return task
+        }
         guard task.isClaimed, task.isOn(attempt) else { throw TaskError.notClaimed }
         environment.tasks.expect(task.name, at: task.readyAt)
         return task
@@ -108,7 +111,7 @@ extension Sessions {
         guard let standing = try? session.standing(of: task.id) else { return nil }
         return TaskDetails(
             input: standing.input, notes: standing.notes, isAwaited: standing.isAwaited,
-            userID: try session.summary().userID)
+            userID: standing.userID)
     }
 
     /// In steady time.

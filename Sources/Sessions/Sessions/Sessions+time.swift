@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Sessions {
     /// Removes expired sessions and tells the store of uses, until the task is cancelled.
     package func run() async {
@@ -99,17 +101,23 @@ extension Sessions {
     ///
     /// Nothing is deleted before the process has run for as long: a clock that was wrong at start has been corrected or
     /// noticed by then. When space is short, expired sessions are deleted at once.
+    ///
+    /// In a store that is shared, sessions that a server of an earlier version was the last to write get their times.
     @discardableResult
     package func sweepStore(limit: Int = storeBatch) async -> ExpiredSessions {
         let nothing = ExpiredSessions(count: 0, looked: 0)
         let now = environment.clock.now()
         let (settings, isCrowded) = (environment.settings, isCrowded)
-        let retention = isCrowded ? 0 : settings.expiredRetention
-        guard environment.store.outlivesProcess, now - startedAt >= retention else { return nothing }
+        var retention = isCrowded ? 0 : settings.expiredRetention
+        let isTooEarly = now - startedAt < retention
+        guard environment.store.outlivesProcess, !isTooEarly || environment.isShared else { return nothing }
+        if isTooEarly { retention = .max }
         var query = ExpiryQuery(
             now: now, idleTimeout: settings.idleTimeout, retention: retention, limit: limit,
             isInUse: { [registry] in registry.isInUse($0) })
         if isCrowded { query.sheddingLifetime = settings.lifetime }
+        let untimed = Mutex<[SessionID]>([])
+        query.onUntimed = { id in untimed.withLock { $0.append(id) } }
         // What the store refuses is tried again next time.
         guard let expired = try? await environment.endExpired(query) else { return nothing }
         registry.shedList.withLock { $0.add(expired.candidates) }
@@ -118,6 +126,7 @@ extension Sessions {
         // Fewer than requested: the round is complete.
         if expired.looked < limit { keptStored.store(keptSeen.exchange(0, ordering: .relaxed), ordering: .relaxed) }
         endedCount.wrappingAdd(expired.count, ordering: .relaxed)
+        await deriveTimes(of: untimed.withLock(\.self))
         return expired
     }
 

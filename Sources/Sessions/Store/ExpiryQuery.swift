@@ -18,15 +18,18 @@ package struct ExpiryQuery: Sendable {
     /// Is told of each session that would be ended, which then stays: a caller that has to read them first ends them.
     /// It is quick, and any thread may call it.
     package var onOverdue: (@Sendable (SessionID) -> Void)?
+    /// Is told of each session with journeys whose ``SessionTimes`` a program of an earlier version may have left as
+    /// they were. It is quick, and any thread may call it.
+    package var onUntimed: (@Sendable (SessionID) -> Void)?
 
     /// Nil when the session must stay. One of another lifetime counts as used.
     package func candidate(
         _ id: SessionID, revision: Int64, lastUsedAt: Int64, expiresAt: Int64, keptUntil: Int64, hasUser: Bool
     ) -> Shedding.Candidate? {
-        guard let sheddingLifetime, keptUntil <= now else { return nil }
+        guard let sheddingLifetime else { return nil }
         return Shedding(now: now).candidate(
             id, lastUsedAt: lastUsedAt, isUsed: revision != 1 || lastUsedAt + sheddingLifetime != expiresAt,
-            hasUser: hasUser)
+            keptUntil: keptUntil, hasUser: hasUser)
     }
 
     /// When the session may be ended.
@@ -69,7 +72,7 @@ package struct ExpiredSessions: Sendable {
 }
 
 /// Which sessions end for new ones when there are as many as may be: first those that were never used, then those
-/// without a user that nobody has used for minutes.
+/// without a user that nobody has used for minutes, at last those of them whose work a journey waits for.
 package struct Shedding: Sendable {
     /// Steady time, in milliseconds.
     package let now: Int64
@@ -81,13 +84,22 @@ package struct Shedding: Sendable {
 
     /// A session that may end.
     package struct Candidate: Sendable, Hashable, Comparable {
+        /// In the order in which they end.
+        fileprivate enum Kind: Int { case unused, idle, working }
+
         package let id: SessionID
-        let isUsed: Bool
+        fileprivate let kind: Kind
         let lastUsedAt: Int64
+        /// Whether a journey of it waits for work or a time that outlives the token.
+        var isWorking: Bool { kind == .working }
 
         /// Whether the left one ends first.
         package static func < (left: Candidate, right: Candidate) -> Bool {
-            if left.isUsed != right.isUsed { return right.isUsed }
+            guard left.kind == right.kind else { return left.kind.rawValue < right.kind.rawValue }
+            // Of those with work any one, by the random half of the ids: whoever fills the table with them loses them
+            // as often as everybody else, in the proportion of their number. By age, the honest ones from before would
+            // go first.
+            if left.isWorking { return (left.id.low, left.id.high) < (right.id.low, right.id.high) }
             return (left.lastUsedAt, left.id) < (right.lastUsedAt, right.id)
         }
     }
@@ -95,9 +107,13 @@ package struct Shedding: Sendable {
     /// - Parameters:
     ///   - lastUsedAt: when it was created, if it was never used.
     ///   - isUsed: whether it was used or written since its creation.
+    ///   - keptUntil: see ``SessionTimes/keptUntil``.
     /// - Returns: nil when the session must stay.
-    package func candidate(_ id: SessionID, lastUsedAt: Int64, isUsed: Bool, hasUser: Bool) -> Candidate? {
+    package func candidate(
+        _ id: SessionID, lastUsedAt: Int64, isUsed: Bool, keptUntil: Int64, hasUser: Bool
+    ) -> Candidate? {
         guard !hasUser, lastUsedAt + (isUsed ? Self.idleAge : Self.unusedAge) <= now else { return nil }
-        return Candidate(id: id, isUsed: isUsed, lastUsedAt: lastUsedAt)
+        return Candidate(
+            id: id, kind: keptUntil > now ? .working : isUsed ? .idle : .unused, lastUsedAt: lastUsedAt)
     }
 }

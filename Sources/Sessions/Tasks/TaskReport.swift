@@ -7,8 +7,8 @@ package struct TaskReport: Sendable {
     package var output = JSONDocument.null
     /// Whether a back end says so; else the last attempt has failed.
     package var isReported = true
-    /// The user whom it signs in.
-    package var user: UserClaims?
+    /// The user whom it signs in, as it was posted: `{"user_id", "claims"}` (``UserClaims``).
+    package var signIn: JSONDocument?
     /// Whether the response to it can have the session's new token.
     package var canHandOver = true
 
@@ -20,7 +20,7 @@ package struct TaskReport: Sendable {
     init(_ kept: KeptResult) {
         self.init(outcome: kept.outcome, output: kept.output)
         isReported = kept.isReported
-        user = kept.user.flatMap { UserClaims($0) }
+        signIn = kept.signIn
     }
 
     /// The task has failed.
@@ -48,5 +48,6 @@ package struct TaskDetails: Sendable {
     package let notes: TaskNotes?
     /// Whether a journey waits for it.
     package let isAwaited: Bool
+    /// That of its session, or of a task for which no journey waits, the one for whom it was recorded.
     package let userID: String?
 }

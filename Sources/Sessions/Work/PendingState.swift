@@ -13,18 +13,10 @@ struct PendingState: Sendable {
     private(set) var changes: [Change] = []
     /// Those of the record. A change of journeys changes them (``JourneyWork/keep()``).
     var times: SessionTimes
-    /// Tasks that begin or end.
-    var taskChanges: [TaskChange] = []
-    /// What the log should say when it is committed.
-    var notes: [ServiceNote] = []
-    /// Whether it has what is kept whatever its size: the result of a task.
-    var isOfAnySize = false
     /// The session's memory of its journeys before the unit of work.
     let memory: JourneyMemory?
     /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
     var newMemory: JourneyMemory?
-    /// The response to the request, which the commit keeps.
-    var replay: Replay? { didSet { isRecordChanged = true } }
     /// The steps that are left for JSON Patches.
     var patchSteps = JSONDocument.patchSteps
     /// How many journeys began, less those that ended.
@@ -33,9 +25,55 @@ struct PendingState: Sendable {
     private(set) var isRecordChanged = false
     /// Expired instances, which the next commit removes.
     private var expired: [UInt16] = []
-    /// `nil` while they are the base's.
-    private var changedDetails: SessionDetails?
     private var nextBirth: UInt64 = 0
+    /// What few units of work have, behind one reference: the whole is copied several times in a unit of work.
+    private var box: ExtrasBox?
+
+    private struct Extras: Sendable {
+        var details: SessionDetails?
+        var replay: Replay?
+        var taskChanges: [TaskChange] = []
+        var notes: [ServiceNote] = []
+        var isOfAnySize = false
+    }
+
+    private final class ExtrasBox: Sendable {
+        let extras: Extras
+
+        init(_ extras: Extras) { self.extras = extras }
+    }
+
+    private var extras: Extras {
+        get { box?.extras ?? Extras() }
+        set { box = ExtrasBox(newValue) }
+    }
+
+    /// Tasks that begin or end.
+    var taskChanges: [TaskChange] {
+        get { box?.extras.taskChanges ?? [] }
+        set { extras.taskChanges = newValue }
+    }
+
+    /// What the log should say when it is committed.
+    var notes: [ServiceNote] {
+        get { box?.extras.notes ?? [] }
+        set { extras.notes = newValue }
+    }
+
+    /// Whether it has what is kept whatever its size: the result of a task.
+    var isOfAnySize: Bool {
+        get { box?.extras.isOfAnySize ?? false }
+        set { extras.isOfAnySize = newValue }
+    }
+
+    /// The response to the request, which the commit keeps.
+    var replay: Replay? {
+        get { box?.extras.replay }
+        set {
+            extras.replay = newValue
+            isRecordChanged = true
+        }
+    }
 
     struct Change: Sendable {
         enum Kind: Sendable { case created, written, cleared, removed }
@@ -48,15 +86,15 @@ struct PendingState: Sendable {
     var revision: UInt64 { base.highestRevision + 1 }
 
     var details: SessionDetails {
-        get { changedDetails ?? base.details }
+        get { box?.extras.details ?? base.details }
         set {
-            changedDetails = newValue
+            extras.details = newValue
             isRecordChanged = true
         }
     }
 
     /// Whether a user is attached to the session.
-    var hasUser: Bool { (changedDetails.map(\.userID) ?? base.userID) != nil }
+    var hasUser: Bool { (box?.extras.details.map(\.userID) ?? base.userID) != nil }
 
     /// The written documents, oldest first.
     var documents: [ServiceDocument] {
@@ -154,7 +192,7 @@ struct PendingState: Sendable {
 
     /// The state, ready for the store.
     func commit() -> SessionCommit {
-        let replays = replay.map { base.replays.adding($0, now: now) }
+        let (replays, changedDetails) = (replay.map { base.replays.adding($0, now: now) }, box?.extras.details)
         let record = SessionRecord(
             after: base, token: token, services: documents, times: times, changedDetails: changedDetails,
             changedReplays: replays?.entries)

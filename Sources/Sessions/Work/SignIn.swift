@@ -55,13 +55,21 @@ package struct UserClaims: Sendable {
         self.claims = claims
     }
 
-    var document: JSONDocument { ["user_id": JSONDocument(userID), "claims": claims] }
-
-    /// Nil when it is not what ``document`` makes.
-    init?(_ document: JSONDocument) {
-        guard let userID = document[member: "user_id"]?.string, let claims = document[member: "claims"] else {
-            return nil
+    /// Reads `{"user_id", "claims"}`.
+    ///
+    /// - Parameter pointer: the place of `document` in the request.
+    /// - Throws: ``SessionError/inputInvalid(_:)``.
+    package init(_ document: JSONDocument, at pointer: String) throws(SessionError) {
+        func refusal(_ place: String, _ detail: String) -> SessionError {
+            .inputInvalid([InvalidInput(pointer: pointer + place, detail: detail)])
         }
+        guard let members = document.members else { throw refusal("", "must be an object") }
+        if let other = members.first(where: { !["user_id", "claims"].contains($0.name) }) {
+            throw refusal("/\(JSONPointer.escape(other.name))", "is unknown; allowed: user_id, claims")
+        }
+        guard let userID = document[member: "user_id"]?.string else { throw refusal("/user_id", "must be a string") }
+        let claims = document[member: "claims"] ?? .emptyObject
+        guard claims.kind == .object else { throw refusal("/claims", "must be an object") }
         self.init(userID: userID, claims: claims)
     }
 }

@@ -30,7 +30,8 @@ struct SealedResponseTests {
     func sealing() throws {
         let response = HTTPResponse(.created, fields: [.etag: "\"7\""], body: Array("body".utf8))
         let (key, id) = (Self.digest("key"), ShortDigest(Self.digest("id")))
-        for secret in [nil, Self.digest("token")] {
+        let secrets: [ResponseSecret?] = [nil, .token(Self.digest("token")), .link(Self.digest("link"))]
+        for secret in secrets {
             let sealed = SealedResponse.seal(
                 response, secret, atMost: 1_000, key: key, for: id, random: SystemRandom())
             let opened = try #require(SealedResponse(sealed, key: key, for: id))

@@ -49,6 +49,51 @@ struct GoingOnElsewhereTests {
         }
     }
 
+    @Test("a link that is opened where it was made shows the journey, and is good afterwards")
+    func ownSession() async throws {
+        try await withApplication(flows: [Self.trip]) { app in
+            let client = try await app.newSession().client
+            let journey = try await client.start("trip")
+            let link = try await link(journey, client)
+            let here = try await take(link, client)
+            #expect(here.status == 201 && here["Location"] == journey)
+            #expect(try await client.get(journey).text == here.text)
+            #expect(try await take(link, try await app.newSession().client).status == 201)
+            #expect(try await take(link, client).code == "link_not_found")
+        }
+    }
+
+    @Test("a request for a link that is sent again gets the link as long as it is good", arguments: Used.allCases)
+    func replayed(used: Used) async throws {
+        let clock = SteeredClock()
+        try await withApplication(flows: [Self.trip], clock: clock) { app in
+            let client = try await app.newSession().client
+            let journey = try await client.start("trip")
+            func make() async throws -> TestResponse {
+                try await client.send(
+                    "POST", "\(journey)/links", json: #"{"expires_in":"60s"}"#,
+                    fields: [("Idempotency-Key", "one-link")])
+            }
+            let (first, again) = (try await make(), try await make())
+            #expect(again["Idempotency-Replayed"] == "true" && again.text == first.text)
+            switch used {
+            case .taken:
+                let link = try #require(first[member: "link"]?.string)
+                #expect(try await take(link, try await app.newSession().client).status == 201)
+            case .late: clock.advance(.seconds(60))
+            case .abandoned: #expect(try await client.send("DELETE", journey).status == 204)
+            case .over:
+                try await client.event("next", on: journey)
+                try await client.event("end", on: journey)
+            }
+            let late = try await make()
+            #expect(late.status == 409 && late.code == "replay_expired" && !late.text.contains("cgl_"))
+        }
+    }
+
+    /// What ends a link.
+    enum Used: CaseIterable { case taken, late, abandoned, over }
+
     @Test("the user's journeys are listed in all sessions, and taken over; without a user it is 403")
     func users() async throws {
         try await withApplication(flows: [Self.trip]) { app in

@@ -28,27 +28,10 @@ struct HeldTaskTests {
         _ store: TaskTests.Store = .memory, clock: SteeredClock = SteeredClock(),
         _ body: (RunningApplication, TestClient, TestClient, String) async throws -> Void
     ) async throws {
-        try await withFolder([:]) { _, folder in
-            try await withApplication(flows: [flow], clock: clock) {
-                if store == .sqlite { $0.store = .sqlite("\(folder)/sessions.db") }
-            } _: { app in
-                let client = try await app.newSession().client
-                let journey = try await client.start("order")
-                try await client.event("pay", on: journey)
-                try await body(app, client, app.admin(), journey)
-            }
+        try await withJourney(of: "order", flow, store, clock) { app, client, admin, journey in
+            try await client.event("pay", on: journey)
+            try await body(app, client, admin, journey)
         }
-    }
-
-    private static func awaiting(
-        _ status: String, _ admin: TestClient, _ clock: SteeredClock
-    ) async throws -> JSONDocument {
-        for _ in 0..<500 {
-            if let task = try await admin.get("/v1/tasks?status=\(status)").items.first { return task }
-            clock.advance(.milliseconds(100))
-        }
-        Issue.record("no task is \(status)")
-        return .null
     }
 
     @Test(
@@ -78,7 +61,7 @@ struct HeldTaskTests {
             let task = try #require(try await admin.claim("charge", lease: "5s").first)
             #expect(try await admin.post("result", of: task, #"{"outcome":"payed"}"#).status == 400)
             clock.advance(.seconds(5))
-            let held = try await Self.awaiting("held", admin, clock)
+            let held = try await admin.awaiting("held", clock)
             #expect(
                 held[string: "id"] == task[string: "id"] && held[member: "problem"]?[string: "code"] == "invalid_input")
             #expect(try await admin.claim("charge").isEmpty)

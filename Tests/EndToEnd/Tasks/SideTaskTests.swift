@@ -22,14 +22,7 @@ struct SideTaskTests {
         _ store: TaskTests.Store = .memory, clock: SteeredClock = SteeredClock(),
         _ body: (RunningApplication, TestClient, TestClient, String) async throws -> Void
     ) async throws {
-        try await withFolder([:]) { _, folder in
-            try await withApplication(flows: [flow], clock: clock) {
-                if store == .sqlite { $0.store = .sqlite("\(folder)/sessions.db") }
-            } _: { app in
-                let client = try await app.newSession().client
-                try await body(app, client, app.admin(), try await client.start("note"))
-            }
-        }
+        try await withJourney(of: "note", flow, store, clock, body)
     }
 
     @Test(
@@ -85,20 +78,51 @@ struct SideTaskTests {
         }
     }
 
-    @Test("those of a signed-in user go at sign-out, and all go with the session")
-    func leaving() async throws {
-        try await Self.withNote { app, client, admin, journey in
+    @Test(
+        "they outlive the sign-out, and are done for the user who was there; all go with the session",
+        arguments: TaskTests.Store.allCases)
+    func leaving(store: TaskTests.Store) async throws {
+        try await Self.withNote(store) { app, client, admin, journey in
             let session = try await app.newSession().id
             let user = app.client().with(token: try await app.signIn("ada", to: session))
             try await user.event("send", #"{"to": "ada"}"#, on: try await user.start("note"))
-            #expect(try await admin.get("/v1/tasks?task=send-mail").items.count == 2)
             #expect(try await admin.send("DELETE", "/v1/sessions/\(session)/user").status == 204)
-            #expect(try await admin.get("/v1/tasks?task=send-mail").items.isEmpty)
-            // What the end of the journey wants done is done.
-            #expect(try await admin.get("/v1/tasks?task=clean-up").items.count == 1)
+            let next = app.client().with(token: try await app.signIn("bob", to: session))
+            let listed = try await admin.get("/v1/tasks?session_id=\(session)").items
+            #expect(listed.compactMap { $0[string: "task"] }.sorted() == ["clean-up", "send-mail", "send-mail"])
+            #expect(listed.allSatisfy { $0[string: "user_id"] == "ada" })
+            let claimed = try await admin.claim("send-mail", max: 9)
+            #expect(claimed.map { $0[member: "session"]?[string: "user_id"] } == ["ada", "ada"])
+            for task in claimed {
+                #expect(try await admin.post("result", of: task, #"{"outcome":"sent"}"#).status == 204)
+            }
+            try await next.event("send", #"{"to": "bob"}"#, on: try await next.start("note"))
+            #expect(try await next.send("DELETE", Paths.current).status == 204)
+            #expect(try await admin.get("/v1/tasks").items.isEmpty)
+        }
+    }
+
+    @Test("one that signs somebody in cannot: its result is 400, and held when the lease ends, whatever its own time")
+    func signIn() async throws {
+        let clock = SteeredClock()
+        try await Self.withNote(clock: clock) { app, client, admin, journey in
+            let session = try #require(try await client.get(Paths.current)[member: "id"]?.string)
             try await client.event("send", #"{"to": "ada"}"#, on: journey)
-            #expect(try await client.send("DELETE", Paths.current).status == 204)
-            #expect(try await admin.get("/v1/tasks?task=send-mail").items.isEmpty)
+            let task = try #require(try await admin.claim("send-mail", lease: "10s").first)
+            let result = #"{"outcome":"sent","sign_in":{"user_id":"eve"}}"#
+            let refused = try await admin.post("result", of: task, result)
+            #expect(refused.status == 400 && refused.pointers == ["/sign_in"])
+            clock.advance(.seconds(10))
+            let held = try await admin.awaiting("held", clock)
+            #expect(held[string: "id"] == task[string: "id"])
+            #expect(try await admin.post("result", of: task, result).status == 202)
+            clock.advance(.seconds(3_600))
+            for _ in 0..<500 where try await admin.get("/v1/tasks").items.count > 1 {
+                clock.advance(.milliseconds(100))
+            }
+            #expect(try await admin.get("/v1/tasks").items.map { $0[string: "status"] } == ["held"])
+            #expect(try await admin.post("result", of: task, #"{"outcome":"sent"}"#).status == 204)
+            #expect(try await admin.get("/v1/sessions/\(session)")[member: "user_id"] == JSONDocument.null)
         }
     }
 }

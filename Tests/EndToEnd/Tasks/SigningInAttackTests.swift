@@ -213,6 +213,28 @@ struct SigningInCookieTests {
         }
     }
 
+    @Test(
+        "an event that came with the token as a bearer's proves nothing to whoever has the cookie",
+        arguments: [nil, SigningIn.challenge])
+    func bearerEvent(challenge: String?) async throws {
+        try await withApplication(flows: [SigningIn.flow]) { app in
+            let created = try await app.client().send("POST", Paths.sessions, json: #"{"mode":"cookie"}"#)
+            let cookie = String(try #require(created["Set-Cookie"]).prefix { $0 != ";" })
+            let token = String(try #require(cookie.split(separator: "=").last))
+            let client = app.client().with(token: token)
+            let journey = try await client.start("enter")
+            let challenge = challenge.map { #","challenge":"\#($0)""# } ?? ""
+            _ = try await client.send("POST", "\(journey)/events", json: #"{"event":"submit"\#(challenge)}"#)
+            let task = try #require(try await app.admin().claim("check").first)
+            let posted = try await app.admin().post("result", of: task, SigningIn.result())
+            #expect(posted.status == (challenge.isEmpty ? 200 : 204))
+            #expect(try await Self.exchange(app, ("Cookie", cookie)).status == 401)
+            let verified = try await Self.exchange(
+                app, ("Authorization", "Bearer \(token)"), SigningIn.verifying(SigningIn.verifier), site: nil)
+            #expect(verified.status == (challenge.isEmpty ? 401 : 201))
+        }
+    }
+
     @Test("a cookie without the prefix proves nothing: it takes the verifier, or the back end hands the token over")
     func insecure() async throws {
         try await Self.with(isSecure: false) { app, name, token, _ in

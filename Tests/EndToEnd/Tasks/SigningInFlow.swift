@@ -91,6 +91,9 @@ struct Entrance {
         return try await admin.post("result", of: task, result)
     }
 
+    /// The task once its result is held.
+    func held() async throws -> JSONDocument { try await admin.awaiting("held", clock) }
+
     func exchange(
         _ verifier: String? = SigningIn.verifier, fields: [(name: String, value: String)] = []
     ) async throws -> TestResponse {

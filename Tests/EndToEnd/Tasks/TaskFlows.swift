@@ -30,7 +30,34 @@ enum TaskFlows {
     static let submit = #"{"name": "ada", "password": "secret"}"#
 }
 
+/// A server with one flow, and a journey of it.
+///
+/// - Parameter body: gets the server, a client with the journey, one of the admin listener, and the journey's path.
+func withJourney(
+    of name: String, _ flow: String, _ store: TaskTests.Store, _ clock: SteeredClock,
+    _ body: (RunningApplication, TestClient, TestClient, String) async throws -> Void
+) async throws {
+    try await withFolder([:]) { _, folder in
+        try await withApplication(flows: [flow], clock: clock) {
+            if store == .sqlite { $0.store = .sqlite("\(folder)/sessions.db") }
+        } _: { app in
+            let client = try await app.newSession().client
+            try await body(app, client, app.admin(), try await client.start(name))
+        }
+    }
+}
+
 extension TestClient {
+    /// The first task of a status, once there is one: time goes by meanwhile.
+    func awaiting(_ status: String, _ clock: SteeredClock) async throws -> JSONDocument {
+        for _ in 0..<500 {
+            if let task = try await get("/v1/tasks?status=\(status)").items.first { return task }
+            clock.advance(.milliseconds(100))
+        }
+        Issue.record("no task is \(status)")
+        return .null
+    }
+
     /// Claims tasks, as a back end.
     func claim(
         _ task: String, max: Int = 1, lease: String = "30s", wait: String = "0s"

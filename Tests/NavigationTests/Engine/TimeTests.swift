@@ -157,4 +157,39 @@ struct TimeTests {
         try traveller.wait(Self.minute)
         #expect(traveller.journey.status == .expired)
     }
+
+    @Test("what was done before a refused timeout stays, whenever somebody looks", arguments: [1, 9])
+    func doneBefore(minutes: Int64) throws {
+        let flow = Flows.make([
+            "a": [
+                "timers": [["after": "1m", "actions": [Flows.note("reminder")]]],
+                "timeout": ["after": "2m", "target": "b"],
+            ],
+            "b": ["requires": [["service": "limits", "schema": ["required": ["none"]]]]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.wait(minutes * Self.minute)
+        try traveller.wait(Self.minute)
+        #expect(traveller.journey.status == .expired)
+        #expect(traveller.services.log == ["reminder"])
+    }
+
+    @Test("a child that a timeout has started is not idle before it began, and ends with a parent that stays")
+    func lateChild() throws {
+        let child = Flows.make(["a": ["on": ["next": ["target": "b"]]], "b": ["type": "final"]], id: "child")
+            .merging(["timeout": ["idle": "3m"]])
+        let parent = Flows.make(
+            [
+                "a": ["timeout": ["after": "5m", "target": "child", "nav": "set_root"]],
+                "child": [
+                    "type": "flow", "flow": "child", "on": ["done": .emptyObject, "done.expired": .emptyObject],
+                ],
+            ], id: "parent")
+        var traveller = try Traveller(parent, child)
+        try traveller.wait(6 * Self.minute)
+        #expect(traveller.flows == ["parent", "child"])
+        #expect(traveller.journey.dueAt == Traveller.start + 8 * Self.minute)
+        try traveller.wait(2 * Self.minute)
+        #expect(traveller.journey.status == .finished && traveller.journey.outcome == "abandoned")
+    }
 }

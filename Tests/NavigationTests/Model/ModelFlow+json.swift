@@ -23,6 +23,11 @@ extension ModelFlow {
         if !owns.isEmpty { members.append(("owns", JSONDocument(owns.map { JSONDocument($0) }))) }
         if !always.isEmpty { members.append(("always", JSONDocument(always.map(Self.json)))) }
         if !events.isEmpty { members.append(("on", Self.json(events))) }
+        if !timers.isEmpty { members.append(("timers", JSONDocument(timers.map(Self.json)))) }
+        let limit = [("idle", limit.idle), ("total", limit.total)].compactMap { name, time in
+            time.map { (name: name, value: Self.json($0)) }
+        }
+        if !limit.isEmpty { members.append(("timeout", JSONDocument(members: limit))) }
         return JSONDocument(members: members)
     }
 
@@ -35,6 +40,11 @@ extension ModelFlow {
             ]
             if let otherwise = screen.otherwise { members.append(("otherwise", Self.json(otherwise))) }
             if !screen.always.isEmpty { members.append(("always", JSONDocument(screen.always.map(Self.json)))) }
+            if let answers = screen.answers {
+                members.append(("answers", JSONDocument(answers.map(Self.path))))
+            }
+            if !screen.timers.isEmpty { members.append(("timers", JSONDocument(screen.timers.map(Self.json)))) }
+            if let timeout = screen.timeout { members.append(("timeout", Self.json(timeout))) }
             switch screen.back {
             case .allowed: break
             case .forbidden: members.append(("back", false))
@@ -46,12 +56,12 @@ extension ModelFlow {
         case .flow(let child, let done):
             return ["type": "flow", "flow": JSONDocument(flows[child].id), "on": Self.json(ends: done)]
         case .task(let task):
-            let state: JSONDocument = [
+            var state: JSONDocument = [
                 "type": "task", "task": "work", "back": JSONDocument(task.mayGoBack), "on": Self.json(ends: task.done),
                 "input": ["flag": ["$from": Self.path(of: task.flag)]], "retry": ["attempts": 3],
             ]
-            guard let timeout = task.timeout else { return state }
-            return state.merging(["timeout": JSONDocument("\(timeout / 1_000)s")])
+            if !task.timers.isEmpty { state = state.merging(["timers": JSONDocument(task.timers.map(Self.json))]) }
+            return task.timeout.map { state.merging(["timeout": Self.json($0)]) } ?? state
         case .final(let outcome):
             return ["type": "final", "outcome": JSONDocument(outcome)]
         }
@@ -78,6 +88,30 @@ extension ModelFlow {
         if move.history != .preserve { members.append(("history", JSONDocument(move.history.rawValue))) }
         return JSONDocument(members: members)
     }
+
+    private static func json(_ timer: Timer) -> JSONDocument {
+        var members: [(name: String, value: JSONDocument)] = []
+        switch timer.start {
+        case .after(let time): members.append(("after", json(time)))
+        case .at(let flag, let up, let down):
+            let moments = [up, down].map { moment -> JSONDocument in
+                moment.map { JSONDocument("\(Timestamp(millisecondsSince1970: $0))") } ?? ["$from": "/log/none"]
+            }
+            members.append(("at", ["$if": [["is": path(of: flag)], moments[0], moments[1]]]))
+        }
+        if let every = timer.every { members.append(("every", json(every))) }
+        if let times = timer.times { members.append(("times", JSONDocument(times))) }
+        if let id = timer.id { members.append(("id", JSONDocument(id))) }
+        return json(timer.move).merging(JSONDocument(members: members))
+    }
+
+    private static func json(_ timeout: Timeout) -> JSONDocument {
+        guard let move = timeout.move else { return json(timeout.after) }
+        return json(move).merging(["after": json(timeout.after)])
+    }
+
+    /// A duration of so many milliseconds.
+    private static func json(_ time: Int64) -> JSONDocument { JSONDocument("\(time / 1_000)s") }
 
     private static func json(_ condition: Condition) -> JSONDocument {
         switch condition {
@@ -119,7 +153,15 @@ extension ModelFlow {
                         ["call": JSONDocument("\(service(of: flag))/turn"), "with": ["flag": JSONDocument(flag)]],
                         ["op": "replace", "path": path(of: "c"), "value": ["$from": "/result"]],
                     ]
-                case .note(let word): [["op": "add", "path": "/log/notes/-", "value": JSONDocument(word)]]
+                case .give(let value): [["op": "add", "path": path(of: value), "value": true]]
+                case .empty(let value): [["op": "add", "path": path(of: value), "value": nil]]
+                case .note(let word):
+                    [
+                        [
+                            "op": "add", "path": "/log/notes/-",
+                            "value": ["$concat": [JSONDocument("\(word) "), ["$from": "/now"]]],
+                        ]
+                    ]
                 }
             })
     }

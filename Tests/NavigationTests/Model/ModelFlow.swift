@@ -13,8 +13,12 @@ struct ModelFlow {
     var exit: [Effect]
     /// The services of which each coordinator that runs it has its own.
     var owns: [String] = []
+    /// What happens by itself on every screen of it and of its children.
+    var timers: [Timer] = []
+    var limit = Limit()
 
-    /// The services that all flows know, with their flags as they are at first; `n` is whether the number is one.
+    /// The services that all flows know, with their flags as they are at first; `n` is whether the number is one. The
+    /// values that screens ask for, `x` and `y`, are not there at first.
     static let services = ["d": ["a": true, "b": false], "k": ["c": true, "n": false]]
 
     /// The service that has a flag.
@@ -37,6 +41,10 @@ struct ModelFlow {
         var entry: [Effect] = []
         var exit: [Effect] = []
         var back = Back.allowed
+        /// The values that it asks for; nil for a screen that nobody passes for the person.
+        var answers: [String]?
+        var timers: [Timer] = []
+        var timeout: Timeout?
     }
 
     /// Work of somebody outside.
@@ -46,8 +54,36 @@ struct ModelFlow {
         var mayGoBack = false
         /// Milliseconds.
         var timeout: Int64?
+        var timers: [Timer] = []
         /// What it is told.
         var flag: String
+    }
+
+    /// A transition with a time. All times are milliseconds.
+    struct Timer {
+        var start: Start
+        var every: Int64?
+        var times: Int?
+        var id: String?
+        var move: Move
+
+        enum Start {
+            case after(Int64)
+            /// A moment of the data: one while a flag is up, another while it is down; nil for none.
+            case at(flag: String, up: Int64?, down: Int64?)
+        }
+    }
+
+    /// The time of a screen. Without a move the journey expires.
+    struct Timeout {
+        var after: Int64
+        var move: Move?
+    }
+
+    /// The time of a flow.
+    struct Limit {
+        var idle: Int64?
+        var total: Int64?
     }
 
     enum Back {
@@ -65,8 +101,14 @@ struct ModelFlow {
         var number: Int?
         var link: Bool?
 
+        /// Whether another screen may be on top afterwards.
+        var isMove: Bool { target != nil || verb != nil }
         /// Whether a link may do it.
-        var isHarmless: Bool { link ?? (effects.isEmpty && verb != .setRoot && history != .invalidate) }
+        var isHarmless: Bool { link ?? (effects.isEmpty && isReversible) }
+        /// Whether it may be done for a person whose answers are there, without its effects.
+        var mayBePassed: Bool { link ?? isReversible }
+
+        private var isReversible: Bool { verb != .setRoot && history != .invalidate }
     }
 
     indirect enum Condition {
@@ -91,7 +133,11 @@ struct ModelFlow {
         case remove(String)
         /// Calls the command that turns a flag over, and sets `c` to what it was.
         case turn(String)
-        /// Adds a word to a list, which shows what was done in which order.
+        /// Fills in a value that screens ask for.
+        case give(String)
+        /// Empties it.
+        case empty(String)
+        /// Adds a word and the time to a list, which shows what was done in which order.
         case note(String)
     }
 

@@ -6,6 +6,12 @@ import SeededRandomness
 struct RandomFlows {
     static let flags = ["a", "b", "c"]
     static let events = ["e0", "e1", "e2", "e3", "back"]
+    /// The values that screens ask for.
+    static let values = ["x", "y"]
+    /// When journeys begin, in milliseconds. Moments of the data are soon after it.
+    static let start: Int64 = 1_000_000
+    /// Clocks ring at multiples of this, so that many ring at one time.
+    static let tick: Int64 = 10_000
 
     var generator: SeededGenerator
     private var logic: SeededGenerator
@@ -31,6 +37,9 @@ struct RandomFlows {
         var flow = ModelFlow(
             id: "f\(place)", initial: 0, states: [], events: [:], entry: effects("f\(place)+"),
             exit: effects("f\(place)-"), owns: ModelFlow.services.keys.sorted().filter { _ in happens(1, in: 3) })
+        if happens(1, in: 4) { flow.timers = timers("f\(place)", kinds) }
+        if happens(1, in: 8) { flow.limit.idle = Int64(number(3...9)) * Self.tick }
+        if happens(1, in: 8) { flow.limit.total = Int64(number(6...30)) * Self.tick }
         for state in 0..<kinds.count {
             let tag = "f\(place)s\(state)"
             flow.states.append(self.state(state, tag, kinds, flows: count))
@@ -74,6 +83,12 @@ struct RandomFlows {
                 screen.events[event] =
                     happens(1, in: 3) ? [move(kinds, conditional: true), move(kinds)] : [move(kinds)]
             }
+            if happens(1, in: 2) { screen.answers = Self.values.filter { _ in happens(1, in: 3) } }
+            if happens(1, in: 4) { screen.timers = timers(tag, kinds) }
+            if happens(1, in: 6) {
+                let move = happens(2, in: 3) ? move(to: number(0...(kinds.count - 1)), kinds) : nil
+                screen.timeout = ModelFlow.Timeout(after: duration(), move: move)
+            }
             if happens(1, in: 4) { screen.requires = [flag()] }
             if !screen.requires.isEmpty, happens(1, in: 2) {
                 screen.otherwise = move(to: number(0...(kinds.count - 1)), kinds)
@@ -88,6 +103,7 @@ struct RandomFlows {
             if happens(1, in: 2) { done["o0"] = [end(kinds)] }
             if happens(1, in: 2) { done["abandoned"] = [end(kinds)] }
             if happens(1, in: 4) { done["closed"] = [end(kinds)] }
+            if happens(1, in: 2) { done["expired"] = [end(kinds)] }
             return .flow(number(0...(flows - 1)), done: done)
         }
         if kinds.tasks.contains(state) { return .task(task(kinds)) }
@@ -109,7 +125,8 @@ struct RandomFlows {
     private mutating func task(_ kinds: Places) -> ModelFlow.Task {
         var task = ModelFlow.Task(
             done: ["": [ending(kinds)]], mayGoBack: happens(1, in: 3), flag: pick(Self.flags))
-        if happens(1, in: 2) { task.timeout = Int64(number(1...3) * 10_000) }
+        if happens(1, in: 2) { task.timeout = duration() }
+        if happens(1, in: 4) { task.timers = timers("task", kinds) }
         for outcome in ["o0", "failed"] + (task.timeout == nil ? [] : ["timeout"]) where happens(1, in: 2) {
             task.done[outcome] = [ending(kinds, conditional: true)] + (happens(1, in: 2) ? [ending(kinds)] : [])
         }
@@ -155,6 +172,30 @@ struct RandomFlows {
         return move
     }
 
+    private mutating func timers(_ tag: String, _ kinds: Places) -> [ModelFlow.Timer] {
+        (0..<number(1...2)).map { place in
+            var timer = ModelFlow.Timer(start: .after(duration()), move: move(kinds, conditional: happens(1, in: 4)))
+            if happens(1, in: 2) { timer.move = ModelFlow.Move(condition: timer.move.condition) }
+            timer.move.effects.append(.note("\(tag)t\(place)"))
+            // A moment that has passed is due at once: one that led back to its screen would ring without end.
+            if !timer.move.isMove, happens(1, in: 2) {
+                timer.start = .at(flag: pick(Self.flags), up: moment(), down: moment())
+            }
+            if happens(1, in: 2) {
+                timer.every = duration()
+                if happens(1, in: 2) { timer.times = number(1...3) }
+            }
+            if happens(1, in: 3) { timer.id = "t\(place)" }
+            return timer
+        }
+    }
+
+    private mutating func duration() -> Int64 { Int64(number(1...4)) * Self.tick }
+
+    private mutating func moment() -> Int64? {
+        happens(1, in: 4) ? nil : Self.start + Int64(number(0...30)) * Self.tick
+    }
+
     private mutating func effects(_ tag: String) -> [ModelFlow.Effect] {
         var effects: [ModelFlow.Effect] = []
         if happens(1, in: 2) { effects.append(.note(tag)) }
@@ -162,6 +203,9 @@ struct RandomFlows {
         if Int.random(in: 1...8, using: &logic) == 1 { effects.append(.reckon) }
         if Int.random(in: 1...8, using: &logic) == 1, let flag = Self.flags.randomElement(using: &logic) {
             effects.append(.turn(flag))
+        }
+        if happens(1, in: 12) {
+            effects.append(happens(1, in: 2) ? .give(pick(Self.values)) : .empty(pick(Self.values)))
         }
         if happens(1, in: 16) {
             effects.append(happens(1, in: 2) ? .clear(pick(["d", "k"])) : .remove(pick(["d", "k"])))

@@ -100,6 +100,31 @@ import Testing
         store.letGo()
     }
 
+    @Test("a session is not put off beyond what a commit brings that is under way")
+    func underWay() async throws {
+        let store = HeldStore()
+        store.open()
+        let fixture = try Self.fixture(store, flows: [Self.restless])
+        let session = try await fixture.session()
+        _ = try await session.send("again", toJourney: "main")
+        fixture.clock.advance(590 * Self.second)
+        _ = try await session.send("again", toJourney: "main")
+        // The store has the time of the first step, which is before the time of the screen that is entered now.
+        fixture.clock.advance(9 * Self.second)
+        store.keepBack()
+        async let sent = session.send("wait", toJourney: "main")
+        await store.wait(for: 1)
+        fixture.clock.advance(Self.second)
+        async let swept = fixture.sessions.sweepDue()
+        for _ in 0..<1_000 { await Task.yield() }
+        store.open()
+        _ = try await sent
+        #expect(await swept == 1)
+        fixture.clock.advance(Self.second)
+        #expect(await fixture.sessions.sweepDue() == 1)
+        #expect(try await Self.screen(session.id, fixture) == "late")
+    }
+
     @Test("a session that was not in memory is not there afterwards, and no other has left for it")
     func residence() async throws {
         let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
@@ -182,6 +207,38 @@ import Testing
         let record = try #require(try await store.load(session.id)?.record)
         #expect(again.sessions.environment.journeys(of: record)?[stuck]?.journey.top?.state == "there")
         withExtendedLifetime((former, fixture)) {}
+    }
+
+    @Test("sessions that a server without due times has written get theirs, and stay as long as their work")
+    func derived() async throws {
+        let (hub, clock) = (SharedStore(), ManualClock(isStill: true))
+        let former = try Self.fixture(hub.door(), clock)
+        var ids: [SessionID] = []
+        for event in ["wait", "work"] {
+            let session = try await former.session()
+            _ = try await session.send(event, toJourney: "main")
+            ids.append(session.id)
+            let stored = try #require(try await former.store.load(session.id))
+            #expect(stored.record.times.dueAt < .max)
+            try await hub.lose(
+                since: StoredSession(record: stored.record.with(.none), lastUsedAt: stored.lastUsedAt))
+        }
+        let door = hub.door()
+        let fixture = try Self.fixture(door, clock)
+        clock.advance(3 * Self.second)
+        await fixture.sessions.sweepDue()
+        #expect(try await Self.screen(ids[0], fixture) == "waiting")
+        door.untimed.withLock { $0 = ids }
+        // Also before a server ends expired sessions.
+        await fixture.sessions.sweepStore()
+        #expect(fixture.sessions.registry[ids[0]] == nil)
+        await fixture.sessions.sweepDue()
+        #expect(try await Self.screen(ids[0], fixture) == "late")
+        let record = try #require(try await fixture.store.load(ids[1])?.record)
+        #expect(record.times == fixture.sessions.environment.times(of: record))
+        #expect(record.times.keptUntil > clock.now() + 29 * 86_400_000)
+        // It is no use of the session.
+        #expect(try await fixture.store.load(ids[1])?.lastUsedAt == clock.now() - 3 * Self.second)
     }
 
     @Test("of two servers that look at once, one does what is due")

@@ -96,6 +96,40 @@ struct JourneyStepTests {
         #expect(try await session.journey(before.view.id).view == before.view)
     }
 
+    @Test("results that are held count once they are many: then events are refused, and no result is")
+    func heldResults() async throws {
+        let flow = """
+            {"id": "hold", "version": 1, "initial": "a", "states": {
+              "a": {"on": {"go": {"target": "busy"}}},
+              "busy": {"type": "task", "task": "work", "on": {"done.failed": {"target": "a"}, "done": {"target": "a", "actions": [
+                {"op": "replace", "path": "/counter/count", "value": {"$from": "/output/text"}}]}}}}}
+            """
+        let fixture = try SessionsFixture(flows: [flow]) { $0.maxDocumentSize = 300 }
+        let session = try await fixture.session()
+        let output: JSONDocument = ["text": JSONDocument(String(repeating: "a", count: 3_000))]
+        var begun: [String] = []
+        for _ in 0..<3 {
+            begun.append(try await session.startJourney(flow: "hold").view.id)
+            try await session.send("go", toJourney: try #require(begun.last))
+        }
+        let tasks = try await fixture.sessions.claimTasks(named: "work", max: 9, lease: 60_000, wait: 0).map(\.task.id)
+        for (number, task) in tasks.enumerated() {
+            guard case .held = try await fixture.sessions.endTask(task, outcome: "ok", output: output) else {
+                Issue.record("It was taken.")
+                return
+            }
+            let isMore = (try? await session.startJourney(flow: "hold")) != nil
+            #expect(isMore == (number < 2))
+        }
+        try await session.abandonJourney(try #require(begun.first))
+        await #expect(throws: SessionError.self) { try await session.startJourney(flow: "hold") }
+        // An operator ends two of them.
+        for task in tasks.prefix(2) {
+            try await fixture.sessions.failTask(task, attempt: nil, reason: "refunded", isFinal: true)
+        }
+        _ = try await session.startJourney(flow: "hold")
+    }
+
     @Test("of 100 clients that send If-Match, every accepted event is in the journey once and in order")
     func parallel() async throws {
         let fixture = try SessionsFixture(flows: [Flows.loop])

@@ -11,9 +11,11 @@ import Testing
 
     /// A session whose journey waits for a task, and whose token has expired.
     private static func expired(
-        _ fixture: SessionsFixture
+        _ fixture: SessionsFixture, user: String? = nil
     ) async throws -> (id: SessionID, token: SessionToken, task: TaskID) {
-        let (session, token) = try await fixture.sessions.create()
+        let (session, first) = try await fixture.sessions.create()
+        var token = first
+        if let user { token = try await fixture.sessions.attachUser(user, to: session) }
         let step = try JSONDocument(parsing: try await session.send("work", toJourney: "main").bytes)[member: "step"]
         fixture.clock.advance(idle)
         await fixture.sessions.sweep()
@@ -107,10 +109,10 @@ import Testing
         }
     }
 
-    @Test("it counts, ends for no other session, and another user cannot sign in to it", arguments: 0..<2)
+    @Test("it counts, with a user ends for no other session, and another cannot sign in to it", arguments: 0..<2)
     func crowd(store: Int) async throws {
         let fixture = try DueTests.fixture(DueTests.stores[store]()) { $0.maxSessions = 1 }
-        let (id, _, _) = try await Self.expired(fixture)
+        let (id, _, _) = try await Self.expired(fixture, user: "ada")
         await #expect(throws: SessionError.tooManySessions) { try await fixture.sessions.create() }
         let session = try #require(try await fixture.sessions.session(id))
         await #expect(throws: SessionError.ended) { try await fixture.sessions.attachUser("eve", to: session) }

@@ -23,10 +23,12 @@ struct GoingOnElsewhereTests {
     private static let day: Int64 = 86_400_000
 
     private func fixture(
-        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(), maxJourneys: Int = 16
+        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(), maxJourneys: Int = 16,
+        mainFlow: String = "loop", _ configure: (inout SessionSettings) -> Void = { _ in }
     ) throws -> SessionsFixture {
         try SessionsFixture(
-            store: store, clock: clock, flows: [Self.trip, Flows.loop], mainFlow: "loop", maxJourneys: maxJourneys)
+            store: store, clock: clock, flows: [Self.trip, Flows.loop], mainFlow: mainFlow, maxJourneys: maxJourneys,
+            configure)
     }
 
     /// A session with a journey whose counter has a number.
@@ -128,6 +130,203 @@ struct GoingOnElsewhereTests {
         #expect(try await source.journey(journey).view.screen?.id == "a")
     }
 
+    @Test("in the session that has it a journey stays as it is, and a link is good afterwards")
+    func ownSession() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(7, in: fixture)
+        let link = try await link(source, journey)
+        let before = try fixture.status("coordinator", source)?.etag
+        #expect(try await follow(link, into: source, fixture).id == journey)
+        #expect(try fixture.status("coordinator", source)?.etag == before)
+        let target = try await fixture.session()
+        let there = try await follow(link, into: target, fixture)
+        #expect(there.screen?["counter"] == ["count": 7])
+        await #expect(throws: JourneyError.linkUnusable) { try await follow(link, into: source, fixture) }
+        _ = try await fixture.sessions.attachUser("ada", to: target)
+        let claim = JourneyClaim.user("ada", journey: there.id)
+        #expect(
+            try await fixture.sessions.moveJourney(claim, of: target.id, into: target).text.view.id == there.id)
+        await #expect(throws: JourneyError.notFound(there.id)) {
+            let other = JourneyClaim.user("eve", journey: there.id)
+            _ = try await fixture.sessions.moveJourney(other, of: target.id, into: target)
+        }
+    }
+
+    @Test("a link whose move is refused after the journey has left is as good as before, and so are the others to it")
+    func refusedMove() async throws {
+        let store = StoreWrapper()
+        let fixture = try fixture(store: store) { $0.maxSessionSize = 4_000 }
+        let (source, journey) = try await started(7, in: fixture)
+        let links = [try await link(source, journey), try await link(source, journey)]
+        let full = try await fixture.session()
+        try await fixture.perform(
+            .mergePatch(["attributes": ["text": JSONDocument(String(repeating: "x", count: 3_800))]]), on: "profile",
+            full)
+        await #expect(throws: SessionError.sessionTooLarge(limit: 4_000)) {
+            try await follow(links[0], into: full, fixture)
+        }
+        #expect(try await source.journey(journey).view.screen?["counter"] == ["count": 7])
+        #expect(try await follow(links[0], into: try await fixture.session(), fixture).screen?.id == "a")
+        await #expect(throws: JourneyError.linkUnusable) {
+            try await follow(links[1], into: try await fixture.session(), fixture)
+        }
+    }
+
+    @Test("a sign-in ends the links that were given out before it")
+    func signIn() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(7, in: fixture)
+        let link = try await link(source, journey)
+        _ = try await fixture.sessions.attachUser("ada", to: source)
+        #expect(!source.isGood(link.digest))
+        await #expect(throws: JourneyError.linkUnusable) {
+            try await follow(link, into: try await fixture.session(), fixture)
+        }
+        #expect(try await source.journey(journey).view.screen?.id == "a")
+    }
+
+    @Test("a journey `main` that was begun anew and left again: each link and each result goes where its journey is")
+    func twice() async throws {
+        let fixture = try fixture(mainFlow: "trip")
+        let source = try await fixture.session()
+        var moved: [(link: PresentedLink, target: Session, there: String, task: TaskID)] = []
+        for _ in 0..<2 {
+            _ = try await source.restartJourney("main")
+            try await source.send("begin", toJourney: "main")
+            let task = try #require(
+                try await fixture.sessions.tasks(limit: 9).first { $0.id.session == source.id }?.id)
+            let link = try await link(source, "main")
+            let target = try await fixture.session()
+            let there = try await follow(link, into: target, fixture).id
+            moved.append((link, target, there, task))
+        }
+        await #expect(throws: JourneyError.moved("main")) { try await source.journey("main") }
+        for move in moved {
+            #expect(try await follow(move.link, into: move.target, fixture).id == move.there)
+            try await fixture.sessions.endTask(move.task, outcome: "ok")
+            #expect(try await move.target.journey(move.there).view.screen?.id == "b")
+        }
+        // Also while another `main` is there.
+        _ = try await source.restartJourney("main")
+        #expect(try await follow(moved[0].link, into: moved[0].target, fixture).id == moved[0].there)
+        #expect(try await source.journey("main").view.screen?.id == "a")
+    }
+
+    @Test("a journey that returns beside one of its name has another, by which its link and its result are followed")
+    func returningBeside() async throws {
+        let store = StoreWrapper()
+        let fixture = try fixture(store: store, mainFlow: "trip")
+        let source = try await fixture.session()
+        _ = try await source.journey("main")
+        try await source.send("begin", toJourney: "main")
+        let task = try #require(try await fixture.sessions.tasks(limit: 9).first?.id)
+        let link = try await link(source, "main")
+        let target = try await fixture.session()
+        let crash = Crash(at: 2, isDone: false)
+        store.beforeCommit.withLock { hook in
+            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+        }
+        _ = try? await follow(link, into: target, fixture)
+        store.letGo()
+        _ = try await source.restartJourney("main")
+        _ = try await fixture.sessions.end(target)
+        await fixture.sessions.sweepTasks()
+        let back = try #require(try await source.journeys().map(\.view).first { $0.id != "main" })
+        try await fixture.sessions.endTask(task, outcome: "ok")
+        #expect(try await source.journey(back.id).view.screen?.id == "b")
+        #expect(try await source.journey("main").view.screen?.id == "a")
+        let there = try await follow(link, into: try await fixture.session(), fixture)
+        #expect(there.screen?.id == "b")
+    }
+
+    @Test("a journey on its way whose user signs out does not return to whoever comes next")
+    func signOut() async throws {
+        let store = StoreWrapper()
+        let fixture = try fixture(store: store)
+        let source = try await fixture.session()
+        _ = try await fixture.sessions.attachUser("ada", to: source)
+        let journey = try await source.startJourney(flow: "trip").view.id
+        let link = try await link(source, journey)
+        let target = try await fixture.session()
+        let crash = Crash(at: 2, isDone: false)
+        store.beforeCommit.withLock { hook in
+            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+        }
+        _ = try? await follow(link, into: target, fixture)
+        store.letGo()
+        #expect(try kept(source).isMovingJourneys)
+        try await fixture.sessions.detachUser(from: source)
+        _ = try await fixture.sessions.end(target)
+        await fixture.sessions.sweepTasks()
+        #expect(try await source.journeys().isEmpty)
+    }
+
+    @Test("what is said of a task is followed over two moves: a lease, a failure, a result")
+    func twoMoves() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        try await source.send("begin", toJourney: journey)
+        let task = try #require(
+            try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0).first?.task.id)
+        let (first, second) = (try await fixture.session(), try await fixture.session())
+        let between = try await follow(try await link(source, journey), into: first, fixture).id
+        let there = try await follow(try await link(first, between), into: second, fixture).id
+        let extended = try await fixture.sessions.extendTask(task, attempt: 1, lease: 90_000)
+        #expect(extended.id.session == second.id && extended.due == fixture.clock.now() + 90_000)
+        // The one attempt that the flow allows.
+        await #expect(throws: TaskError.notClaimed) {
+            try await fixture.sessions.failTask(task, attempt: 7, reason: "no")
+        }
+        try await fixture.sessions.endTask(task, outcome: "ok")
+        #expect(try await second.journey(there).view.screen?.id == "b")
+        await #expect(throws: TaskError.over) { try await fixture.sessions.endTask(task, outcome: "ok") }
+        await #expect(throws: TaskError.over) {
+            try await fixture.sessions.failTask(task, attempt: nil, reason: "late", isFinal: true)
+        }
+    }
+
+    @Test("a journey leaves a session that lives on for its work, and the result comes to where it is")
+    func expired() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(7, in: fixture)
+        try await source.send("begin", toJourney: journey)
+        let task = try #require(
+            try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 3_600_000, wait: 0).first?.task.id)
+        let link = try await link(source, journey)
+        fixture.clock.advance(fixture.sessions.settings.idleTimeout)
+        await fixture.sessions.sweep()
+        await fixture.sessions.sweepStore()
+        let target = try await fixture.session()
+        let there = try await follow(link, into: target, fixture)
+        #expect(there.screen?.id == "busy")
+        try await fixture.sessions.endTask(task, outcome: "ok")
+        let view = try await target.journey(there.id).view
+        #expect(view.screen?.id == "b")
+    }
+
+    @Test("the result of a task that came from another session signs nobody in, and is kept")
+    func movedSignIn() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        try await source.send("begin", toJourney: journey)
+        let task = try #require(
+            try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0).first?.task.id)
+        let target = try await fixture.session()
+        let there = try await follow(try await link(source, journey), into: target, fixture).id
+        var report = TaskReport(outcome: "ok")
+        report.signIn = ["user_id": "eve"]
+        await #expect(throws: SessionError.self) { try await fixture.sessions.endTask(task, by: report) }
+        #expect(target.identity.userID == nil && source.identity.userID == nil)
+        fixture.clock.advance(60_000)
+        await fixture.sessions.sweepTasks()
+        let held = try #require(try await fixture.sessions.tasks(limit: 9).first)
+        let details = try #require(try await fixture.sessions.details(of: held))
+        #expect(held.isKept && details.notes?.result?.problem[string: "detail"]?.contains("/sign_in") == true)
+        // A better one says nothing of a user.
+        try await fixture.sessions.endTask(task, outcome: "ok")
+        #expect(try await target.journey(there).view.screen?.id == "b")
+    }
+
     @Test("the user takes over journeys of sessions with that user, and of no others")
     func users() async throws {
         let fixture = try fixture()
@@ -163,6 +362,72 @@ struct GoingOnElsewhereTests {
         try await fixture.sessions.endTask(try #require(former.first).task.id, outcome: "ok")
         #expect(try await target.journey(there.id).view.screen?.id == "b")
         await #expect(throws: TaskError.over) { try await fixture.sessions.endTask(tasks[0].id, outcome: "ok") }
+    }
+
+    @Test("a worker's lease and its failure find the task by its former id")
+    func workers() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        try await source.send("begin", toJourney: journey)
+        let claimed = try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0)
+        let former = try #require(claimed.first).task.id
+        let target = try await fixture.session()
+        let there = try await follow(try await link(source, journey), into: target, fixture)
+        let longer = try await fixture.sessions.extendTask(former, attempt: 1, lease: 90_000)
+        #expect(longer.id.session == target.id && longer.due == fixture.clock.now() + 90_000)
+        await #expect(throws: TaskError.notClaimed) {
+            try await fixture.sessions.failTask(former, attempt: 2, reason: "late")
+        }
+        try await fixture.sessions.failTask(former, attempt: 1, reason: "no card", isFinal: true)
+        #expect(try await target.journey(there.id).view.screen?.id == "b")
+        await #expect(throws: TaskError.over) { try await fixture.sessions.extendTask(former, attempt: 1, lease: 1) }
+        let other = TaskID(session: source.id, journey: "main", number: 1)
+        await #expect(throws: TaskError.over) { try await fixture.sessions.extendTask(other, attempt: 1, lease: 1) }
+    }
+
+    @Test("a service of a journey that has moved cannot be written where it was")
+    func services() async throws {
+        let fixture = try fixture()
+        let (source, journey) = try await started(1, in: fixture)
+        _ = try await follow(try await link(source, journey), into: try await fixture.session(), fixture)
+        let counter = try fixture.service("counter")
+        await #expect(throws: SessionError.journeyMoved(journey)) {
+            try await source.perform(.init(.put(["count": 3]), on: counter, journey: journey))
+        }
+        await #expect(throws: SessionError.noJourney("jrn_1")) {
+            try await source.perform(.init(.put(["count": 3]), on: counter, journey: "jrn_1"))
+        }
+    }
+
+    @Test("after a crash in between, a task goes on with its lease and attempts", arguments: [false, true])
+    func crashedTask(isBack: Bool) async throws {
+        // Otherwise the queue that waits for the end of the lease would bring it.
+        let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
+        let first = try fixture(store: store, clock: clock)
+        let (source, journey) = try await started(7, in: first)
+        try await source.send("begin", toJourney: journey)
+        let former = try #require(
+            try await first.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0).first
+        ).task
+        let target = try await first.session()
+        let link = try await link(source, journey)
+        let crash = Crash(at: 2, isDone: false)
+        store.beforeCommit.withLock { hook in
+            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+        }
+        _ = try? await follow(link, into: target, first)
+        #expect(try await store.tasks(TaskQuery(now: clock.now(), limit: 9)).isEmpty)
+        store.letGo()
+        let second = try fixture(store: store, clock: clock)
+        if isBack { _ = try await second.sessions.endStored(target.id) }
+        _ = try await second.sessions.session(source.id)
+        await second.sessions.sweepTasks()
+        let task = try #require(try await second.sessions.tasks(limit: 9).first)
+        #expect(task.id.session == (isBack ? source.id : target.id))
+        #expect((task.attempts, task.attempt, task.due) == (former.attempts, 1, former.due) && task.isClaimed)
+        #expect(task.createdAt == former.createdAt)
+        try await second.sessions.endTask(former.id, outcome: "ok")
+        #expect(try await second.sessions.tasks(limit: 9).isEmpty)
     }
 
     /// Fails one commit, before or after it is done, and every one behind it: the process is gone.
@@ -240,6 +505,7 @@ struct GoingOnElsewhereTests {
         let back = try #require(try await second.sessions.session(source.id))
         await second.sessions.sweepTasks()
         #expect(try await back.journey(journey).view.screen?["counter"] == ["count": 7])
+        #expect(try await follow(link, into: try await second.session(), second).screen?.id == "a")
     }
 
     /// `MOVES=1000` makes as many moves as that.

@@ -25,6 +25,9 @@ final class HeldStore: SessionStore {
         release()
     }
 
+    /// From now on commits are kept back.
+    func keepBack() { isOpen.store(false, ordering: .relaxed) }
+
     /// Does those that came first, and calls back.
     ///
     /// - Parameters:

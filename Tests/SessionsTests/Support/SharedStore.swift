@@ -109,8 +109,12 @@ final class SharedStore: Sendable {
             return try await hub.inner.end(id, as: standing)
         }
 
+        /// Sessions that a server of an earlier version was the last to write.
+        let untimed = Mutex<[SessionID]>([])
+
         func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-            try await hub.inner.endExpired(query)
+            for id in untimed.withLock(\.self) { query.onUntimed?(id) }
+            return try await hub.inner.endExpired(query)
         }
 
         func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {

@@ -13,7 +13,8 @@ extension JourneyEndpoints {
         let body = try BodyMembers(request, known: ["expires_in"], isOptional: true)
         let lifetime = try body.duration("expires_in", in: Self.lifetimes) ?? Self.usualLifetime
         let response = UnitResponse(to: request) { (issued: IssuedLink) in
-            .json(.created) { json in
+            request.carries(issued.link)
+            return .json(.created) { json in
                 json.member("link", issued.link.text)
                 json.member("expires_at", issued.expiresAt)
             }

@@ -5,8 +5,8 @@ import Navigation
 ///
 /// Its state is committed together with everything else that a step changes. Clients, including admins, only read it,
 /// as a summary; ``Session/send(_:data:toJourney:condition:)`` and similar calls change journeys.
-enum CoordinatorService {
-    static let name = "coordinator"
+package enum CoordinatorService {
+    package static let name = "coordinator"
 
     static let definition = ServiceDefinition(
         document: name, kind: "coordinator",
