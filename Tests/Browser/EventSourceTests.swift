@@ -97,7 +97,9 @@ struct EventSourceTests {
         let (port, clock) = (try RedisTestServer.freePort(), SteeredClock())
         let page = try await Page(to: port)
         defer { page.door.close() }
-        try await withApplication(clock: clock, { Self.configure(&$0, port: port) }) { app in
+        try await withApplication(clock: clock) {
+            Self.configure(&$0, port: port)
+        } _: { app in
             let (_, id, token) = try await app.newSession()
             try await page.watch(with: token, of: app)
             try await page.isAlive(id, of: app)
@@ -118,7 +120,9 @@ struct EventSourceTests {
         let port = try RedisTestServer.freePort()
         let page = try await Page(to: port)
         defer { page.door.close() }
-        try await withApplication({ Self.configure(&$0, port: port) }) { app in
+        try await withApplication {
+            Self.configure(&$0, port: port)
+        } _: { app in
             let (_, id, token) = try await app.newSession()
             try await page.watch(with: token, of: app)
             try await page.isAlive(id, of: app)

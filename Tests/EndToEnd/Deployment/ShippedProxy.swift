@@ -1,6 +1,7 @@
 import HTTPTestClient
 import RedisTestServer
 import Support
+import Testing
 
 /// A proxy with the file that is shipped for it, which compresses besides whatever it can.
 final class ShippedProxy: Sendable {
@@ -38,10 +39,9 @@ final class ShippedProxy: Sendable {
     /// Until it has found the server.
     private func isReady() async throws {
         try await blocking { [port] in
-            var status = 0
-            while status != 200 {
-                guard let connection = try? RawConnection(port: port) else { continue }
-                status = try connection.get("/health/ready").status
+            let latest = ContinuousClock.now + .seconds(60)
+            while (try? RawConnection(port: port).get("/health/ready").status) != 200 {
+                try #require(ContinuousClock.now < latest, "the proxy does not find the server")
             }
         }
     }
