@@ -93,8 +93,10 @@ public struct HTTPServerConfiguration: Sendable {
         /// From the response until the client has received its last byte; for a streamed response, for each few
         /// kilobytes.
         public var write = Duration.seconds(30)
-        /// From a response to the next request line on the same connection.
-        public var idle = Duration.seconds(60)
+        /// From a response to the next request line on the same connection. Longer than proxies keep connections to a
+        /// server (nginx, Varnish, Squid and AWS 60 s, Traefik 90 s, Caddy 120 s): if both closed after the same time,
+        /// a request could meet a connection that is just being closed, and proxies do not repeat a POST.
+        public var idle = Duration.seconds(130)
 
         /// Starts with every default.
         public init() {}
