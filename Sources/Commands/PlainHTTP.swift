@@ -34,19 +34,20 @@ struct PlainHTTP {
     }
 
     /// - Parameters:
-    ///   - url: `http://host:port` or `https://host:port`, optionally with a slash. `nil` for anything else.
+    ///   - url: `http://host:port` or `https://host:port`, optionally with a path. `nil` for anything else.
     ///   - certificate: the file with the certificate that a server at `https` must have; `nil` to trust the system's
     ///     authorities.
     init?(url: String, certificate: String? = nil) {
         guard let scheme = ["http://", "https://"].first(where: { url.hasPrefix($0) }) else { return nil }
-        var authority = url.dropFirst(scheme.count)
-        if authority.hasSuffix("/") { authority.removeLast() }
-        guard !authority.isEmpty, !authority.contains(where: { "/?#@".contains($0) }) else { return nil }
+        var address = url.dropFirst(scheme.count)
+        if address.hasSuffix("/") { address.removeLast() }
+        let authority = address.prefix { $0 != "/" }
+        guard !authority.isEmpty, !address.contains(where: { "?#@".contains($0) }) else { return nil }
         if let colon = authority.lastIndex(of: ":"), authority.last != "]" {
             let port = UInt16(authority[authority.index(after: colon)...])
             guard let port, port > 0, colon > authority.startIndex else { return nil }
         }
-        self.url = scheme + authority
+        self.url = scheme + address
         trust = scheme == "https://" ? certificate.map { .certificate(in: $0) } ?? .system : nil
     }
 

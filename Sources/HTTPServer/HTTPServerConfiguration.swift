@@ -21,6 +21,13 @@ public struct HTTPServerConfiguration: Sendable {
     /// The proxies in front of the server, whose word about the client's address counts; `nil` for none.
     public var trustedProxies: TrustedProxies?
 
+    /// The path under which proxies publish the server, such as `/concierge`; `nil` for none, or for what trusted
+    /// proxies say in `X-Forwarded-Prefix`. Addresses that the server gives begin with it (``HTTPRequest/basePath``),
+    /// and a request may have it, since not every proxy takes it away.
+    ///
+    /// - Precondition: ``isBasePath(_:)``
+    public var basePath: String?
+
     /// Called for each request before it is handled, on the worker's thread; once more with its body when the client
     /// has asked first (`Expect: 100-continue`). Throws an error to refuse the request, for the error renderer; returns
     /// fields to be added to its response, whatever that is.

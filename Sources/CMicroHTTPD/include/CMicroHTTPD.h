@@ -94,6 +94,7 @@ typedef enum {
     CMHD_FIELD_ACCEPT_ENCODING,
     CMHD_FIELD_CONTENT_ENCODING,
     CMHD_FIELD_TRANSFER_ENCODING,
+    CMHD_FIELD_X_FORWARDED_PREFIX,
     CMHD_FIELD_NAMES,           ///< how many there are
 } cmhd_field_name;
 

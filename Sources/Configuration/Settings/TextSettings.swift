@@ -71,6 +71,14 @@ extension Setting where Value == String {
             isAllowed: ListenAddress.isValid)
     }
 
+    /// What stands before the paths of a server's addresses.
+    static var basePath: Self {
+        text(
+            "string", "a path of letters, digits and -._~, without a final slash", examples: "\"/concierge\"",
+            schema: ["type": "string", "pattern": "^(/[A-Za-z0-9._~-]+)+$", "maxLength": 256],
+            isAllowed: HTTPServerConfiguration.isBasePath)
+    }
+
     /// Where something is sent: a URL of HTTP (RFC 9110, section 4.2).
     static var webAddress: Self {
         text(

@@ -38,6 +38,7 @@ struct ConfigurationValueTests {
                 #"["https://*.preview.example", "capacitor://localhost", "http://my_host:3000", "moz-extension://a-b"]"#
             ),
             ("cors.allowed_fields", #"["X-Client"]"#, #"["X-Client"]"#), ("cookie.name", #""shop.a""#, #""shop.a""#),
+            ("base_path", #""/concierge/v-1.2_~""#, #""/concierge/v-1.2_~""#), ("base_path", "null", "null"),
             ("cookie.same_site", #""none""#, #""none""#), ("cookie.partitioned", "true", "true"),
         ])
     func goodInFile(path: String, written: String, shown: String) async throws {
@@ -67,7 +68,9 @@ struct ConfigurationValueTests {
             ("cors.allowed_origins", #"["https://*"]"#), ("cors.allowed_origins", #"["https://a*.b.example"]"#),
             ("cors.allowed_origins", #"["null"]"#), ("cors.allowed_fields", #"["a b"]"#),
             ("cors.allowed_fields", #"["*"]"#), ("cookie.name", #""__Host-a""#), ("cookie.name", #""a=b""#),
-            ("cookie.same_site", #""Lax""#),
+            ("cookie.same_site", #""Lax""#), ("base_path", #""""#), ("base_path", #""/""#), ("base_path", #""a""#),
+            ("base_path", #""/a/""#), ("base_path", #""//a""#), ("base_path", #""/../a""#), ("base_path", #""/a b""#),
+            ("base_path", #""/a%2fb""#),
             ("quotas.requests", "600"), ("quotas.requests", #""600""#), ("quotas.requests", #""0/1m""#),
             ("quotas.requests", #""-1/1m""#), ("quotas.requests", #""600/0s""#), ("quotas.requests", #""600/25h""#),
             ("quotas.requests", #""600/1m/1m""#), ("quotas.requests", "null"),
