@@ -1,9 +1,14 @@
 /// The address of a server and its limits. Every default is safe on the open internet.
 public struct HTTPServerConfiguration: Sendable {
-    /// An address or a name; empty for all addresses of the machine.
+    /// An address or a name; empty for all addresses of the machine. Or `unix:` and the path of a socket that owner and
+    /// group may use; its clients count as `127.0.0.1`. The file of a server that was killed is replaced.
     public var host = "127.0.0.1"
     /// 0 takes a free port, see `HTTPServer.port`.
     public var port: UInt16 = 0
+    /// The descriptor of a stream socket that listens already, in place of ``host`` and ``port``: one that another
+    /// process has made and may give to the next server. Clients that have not been accepted when the server stops are
+    /// left to that one.
+    public var inheritedListener: Int32?
     /// Threads that serve connections.
     public var workers = 2
     /// The most bytes of a request, and the most connections.

@@ -170,8 +170,8 @@ package actor Application {
                 )
             })
         log.write(.info, "listening") { line in
-            line.add("public", address(configuration.host, publicServer.port))
-            line.add("admin", address(configuration.admin.host, adminServer.port))
+            line.add("public", address(of: publicServer, at: configuration.host))
+            line.add("admin", address(of: adminServer, at: configuration.admin.host))
             line.add("version", BuildInformation.version)
             line.add("store", configuration.store.description)
             let store = StoreDescription(configuration, store)
@@ -374,8 +374,10 @@ package actor Application {
         return { try await tool.svg(of: $0) }
     }
 
-    /// The address as a client on this machine writes it.
-    private func address(_ host: String, _ port: UInt16) -> String {
-        "\(configuration.tls.certificate == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    /// The address as a client on this machine writes it; of a socket in the file system `unix:PATH`.
+    private func address(of server: HTTPServer, at host: String) -> String {
+        guard ListenAddress.hasPort(host) else { return server.address }
+        let scheme = configuration.tls.certificate == nil ? "http" : "https"
+        return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(server.port)"
     }
 }

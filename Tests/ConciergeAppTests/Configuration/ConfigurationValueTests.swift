@@ -12,6 +12,7 @@ struct ConfigurationValueTests {
         arguments: [
             ("port", "0", "0"), ("port", "65535", "65535"), ("port", "8080.0", "8080"),
             ("host", #""::1""#, #""::1""#), ("host", #""localhost""#, #""localhost""#),
+            ("host", #""unix:/run/a b""#, #""unix:/run/a b""#), ("admin.host", #""unix:admin""#, #""unix:admin""#),
             ("limits.body_bytes", "4096", "4096"), ("limits.body_bytes", #""64KiB""#, "65536"),
             ("limits.body_bytes", #""1MiB""#, "1048576"),
             ("drain_timeout", #""250ms""#, #""250ms""#), ("drain_timeout", #""PT30M""#, #""30m""#),
@@ -53,7 +54,8 @@ struct ConfigurationValueTests {
             ("port", "65536"), ("port", "-1"), ("port", #""8080""#), ("port", "80.5"), ("port", "true"),
             ("port", "null"), ("port", "{}"), ("port", "[80]"), ("port", "1e300"), ("workers", "0"),
             ("host", #""""#), ("host", #""example.org""#), ("host", #""1.2.3""#), ("host", "1"),
-            ("host", #""127.0.0.1\u0000""#),
+            ("host", #""127.0.0.1\u0000""#), ("host", #""unix:""#), ("host", #""unix:a\u0000""#), ("host", #""Unix:a""#),
+            ("host", #""unix:/\#(String(repeating: "a", count: 107))""#),
             ("limits.body_bytes", #""1MB""#), ("limits.body_bytes", #""4096""#), ("limits.body_bytes", "0"),
             ("limits.body_bytes", #""9999999999999GiB""#), ("limits.body_bytes", #""1GiB""#),
             ("drain_timeout", "10"), ("drain_timeout", #""10""#), ("drain_timeout", #""2h""#),
