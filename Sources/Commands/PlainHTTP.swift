@@ -190,7 +190,7 @@ enum HealthCheck {
     /// The address at which this machine reaches the listener.
     static func loopback(for host: String) -> String {
         switch host {
-        case "0.0.0.0", "localhost": "127.0.0.1"
+        case "0.0.0.0", "localhost", ListenAddress.inherited: "127.0.0.1"
         case "::": "::1"
         default: host
         }

@@ -5,7 +5,10 @@ extension ConfigurationKey {
     /// ``Configuration``. `concierge config --reference` then prints the table for `config/README.md`, and a test
     /// checks that it is there.
     package static let all: [ConfigurationKey] = [
-        .init("host", .address, \.host, flag: true, "Where the public listener listens."),
+        .init(
+            "host", .address, \.host, flag: true,
+            "Where the public listener listens; with `systemd` at the socket that systemd passes on. `concierge health` "
+                + "then looks for it at `port` on loopback."),
         .init("port", .integer(0...65_535), \.port, flag: true, "Port of the public listener; 0 takes a free one."),
         .init(
             "base_path", .optional(.basePath), \.basePath, flag: true,

@@ -79,7 +79,8 @@ enum GeneralRules {
         }
         let code = json[member: "code"]?.string
         #expect(code != nil, sourceLocation: sourceLocation)
-        #expect(json[member: "type"]?.string == code.map { "\(basePath)/problems/\($0)" }, sourceLocation: sourceLocation)
+        let type = code.map { "\(basePath)/problems/\($0)" }
+        #expect(json[member: "type"]?.string == type, sourceLocation: sourceLocation)
         #expect(json[member: "status"]?.int == response.status, sourceLocation: sourceLocation)
         #expect(json[member: "title"]?.string?.isEmpty == false, sourceLocation: sourceLocation)
         #expect(json[member: "detail"]?.string?.isEmpty == false, sourceLocation: sourceLocation)

@@ -66,8 +66,8 @@ extension Setting where Value == String {
     /// An address to listen on. Names are not looked up, so that a server's address does not depend on a resolver.
     static var address: Self {
         text(
-            "address", "an IPv4 or IPv6 address, localhost, or unix: and a path of at most 107 bytes",
-            schema: ["type": "string", "pattern": "^(localhost|[0-9.]+|[0-9a-fA-F:.]+|unix:.+)$"],
+            "address", "an IPv4 or IPv6 address, localhost, unix: and a path of at most 107 bytes, or systemd",
+            schema: ["type": "string", "pattern": "^(localhost|systemd|[0-9.]+|[0-9a-fA-F:.]+|unix:.+)$"],
             isAllowed: ListenAddress.isValid)
     }
 
@@ -182,8 +182,11 @@ extension Setting {
 package enum ListenAddress {
     static func isValid(_ text: String) -> Bool {
         if let path = path(text) { return (1...107).contains(path.utf8.count) && !path.utf8.contains(0) }
-        return text == "localhost" || isOfInternet(text)
+        return text == "localhost" || text == inherited || isOfInternet(text)
     }
+
+    /// Stands for a socket that the process was given when it was started.
+    package static let inherited = "systemd"
 
     /// The path of a socket in the file system, which the address names as `unix:PATH`; it is relative to the working
     /// directory.
@@ -193,7 +196,7 @@ package enum ListenAddress {
     }
 
     /// Whether a listener at the address has the port that the configuration names.
-    @Sendable package static func hasPort(_ address: String) -> Bool { path(address) == nil }
+    @Sendable package static func hasPort(_ address: String) -> Bool { path(address) == nil && address != inherited }
 
     static func isOfInternet(_ text: String) -> Bool { isAddress(text, AF_INET) || isAddress(text, AF_INET6) }
 

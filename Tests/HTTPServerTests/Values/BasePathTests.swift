@@ -64,7 +64,9 @@ struct BasePathTests {
 
     @Test("may stand before the path of a request, and only as a whole")
     func inRequests() async throws {
-        try await withServer(configure: { $0.basePath = "/shop" }) { routes in
+        try await withServer {
+            $0.basePath = "/shop"
+        } routes: { routes in
             routes.on(.get, "/") { _ in HTTPResponse(text: "root") }
             routes.on(.get, "/things/{id}/parts/{part}") {
                 HTTPResponse(text: "\($0.parameter("id")) \($0.parameter("part")) \((try? $0.query["q"]) ?? "")")
