@@ -45,8 +45,8 @@ struct PlainHTTP {
     ///   - certificate: the file with the certificate that a server at `https` must have; `nil` to trust the system's
     ///     authorities.
     init?(url: String, certificate: String? = nil) {
-        if ListenAddress.path(url)?.isEmpty == false {
-            self.init(host: url, port: 0, trust: nil)
+        if let path = ListenAddress.path(url), !path.isEmpty {
+            (socket, self.url, trust) = (String(path), "http://localhost", nil)
             return
         }
         guard let scheme = ["http://", "https://"].first(where: { url.hasPrefix($0) }) else { return nil }

@@ -17,7 +17,7 @@ final class PathPrefix: Sendable {
 
     /// Empty where there is none.
     func text(for fields: HTTPRequestFields, from peer: PeerAddress) -> String {
-        guard let proxies, fields.contains(.forwardedPrefix) else { return fixed }
+        guard fields.contains(.forwardedPrefix), let proxies else { return fixed }
         guard proxies.contains(peer), case .one(var value) = fields.only(.forwardedPrefix) else { return "" }
         if value.last == UInt8(ascii: "/") { value = value.dropLast() }
         return Self.isValid(value) ? String(decoding: value, as: UTF8.self) : ""

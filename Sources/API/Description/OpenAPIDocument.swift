@@ -103,7 +103,9 @@ package struct OpenAPIDocument {
     package static func bytes(_ bytes: [UInt8], under basePath: String) -> [UInt8] {
         // Nothing before it is another's.
         guard let place = bytes.firstRange(of: Array("\"url\":\"\(root)\"".utf8)) else { return bytes }
-        return bytes[..<place.lowerBound] + Array("\"url\":\(basePath.inJSON)".utf8) + bytes[place.upperBound...]
+        var bytes = bytes
+        bytes.replaceSubrange(place, with: "\"url\":\(basePath.inJSON)".utf8)
+        return bytes
     }
 
     private func paths(_ json: inout JSONWriter) {

@@ -140,7 +140,8 @@ extension Problem {
         guard !basePath.isEmpty, let members = kept.members else { return kept }
         return JSONDocument(
             members: members.map { name, value in
-                (name, name == "type" ? value.string.map { JSONDocument(basePath + $0) } ?? value : value)
+                guard name == "type", let path = value.string else { return (name: name, value: value) }
+                return (name: name, value: JSONDocument(basePath + path))
             })
     }
 

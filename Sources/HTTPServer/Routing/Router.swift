@@ -115,7 +115,7 @@ public struct Router: Sendable {
     /// A path is first looked up as it is: most proxies take the base path away.
     private func look(up method: HTTPMethod, path: UnsafeRawBufferPointer, at start: Int) -> RouteTrie.Outcome {
         let outcome = trie.look(up: method, path: path, at: start)
-        guard let basePath, case .notFound = outcome, path.starts(with: basePath) else { return outcome }
+        guard case .notFound = outcome, let basePath, path.starts(with: basePath) else { return outcome }
         // The base path alone is the root.
         let rest = path.count == basePath.count ? path.prefix(1) : path.dropFirst(basePath.count)
         return trie.look(up: method, path: UnsafeRawBufferPointer(rebasing: rest), at: start + basePath.count)

@@ -25,8 +25,8 @@ package struct InheritedSockets: Sendable {
             names = []
             return
         }
-        let given = variable("LISTEN_FDNAMES")?.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        names = given?.count == count ? given ?? [] : Array(repeating: nil, count: count)
+        let given = variable("LISTEN_FDNAMES")?.split(separator: ":", omittingEmptySubsequences: false) ?? []
+        names = given.count == count ? given.map { String($0) } : Array(repeating: nil, count: count)
     }
 
     /// Those of this process, which its own children do not get.

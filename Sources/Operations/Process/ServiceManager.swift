@@ -46,7 +46,7 @@ package struct ServiceManager: Sendable {
         let text = Array(state.rawValue.utf8)
         withUnsafePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL.rawValue), $0, socklen_t(length))
+                _ = sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, socklen_t(length))
             }
         }
     }

@@ -26,8 +26,9 @@ struct SystemdTests {
         /// - Parameter count: how many sockets it makes.
         init(in folder: String, sockets count: Int = 1) throws {
             self.folder = folder
-            notifications = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            try #require(withSocketAddress("\(folder)/notify") { [notifications] in bind(notifications, $0, $1) } == 0)
+            let notifications = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            try #require(withSocketAddress("\(folder)/notify") { bind(notifications, $0, $1) } == 0)
+            self.notifications = notifications
             var patience = timeval(tv_sec: 60, tv_usec: 0)
             setsockopt(notifications, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
             sockets = try (0..<count).map { _ in
@@ -100,9 +101,9 @@ struct SystemdTests {
         #expect(service["Type"] == "notify" && service["WatchdogSec"] != nil)
         #expect(service["ExecStart"]?.hasSuffix("--host systemd") == true)
         #expect(socket["FileDescriptorName"] == "public" && socket["ListenStream"] == "8080")
-        let stop = try #require(service["TimeoutStopSec"]?.dropLast()).description
+        let stop = Duration.seconds(try #require(service["TimeoutStopSec"].flatMap { Int($0.dropLast()) }))
         // Five seconds later a request that still runs is given up.
-        #expect(.seconds(try #require(Int(stop))) > Configuration().drainTimeout + .seconds(5))
+        #expect(stop > Configuration().drainTimeout + .seconds(5))
     }
 
     @Test("the program serves at the socket, and tells when it is ready, that it works, and that it stops")
