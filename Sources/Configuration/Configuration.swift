@@ -12,6 +12,8 @@ import Storage
 package struct Configuration: Sendable, Equatable {
     package var host = "0.0.0.0"
     package var port = 8080
+    /// The path under which proxies publish both listeners.
+    package var basePath: String?
     package var workers = UsableCores.count
     /// In the working directory, so that a server without configuration keeps its sessions.
     package var store = Store.sqlite("data/concierge.db")

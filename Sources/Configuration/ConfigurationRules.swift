@@ -39,8 +39,13 @@ enum ConfigurationRules {
         Rule(code: "conflict", severity: .error, keys: ["admin.port", "port"]) {
             let (host, admin) = ($0.host, $0.admin)
             let isOne = host == admin.host || [host, admin.host].contains { $0 == "0.0.0.0" || $0 == "::" }
+            guard [host, admin.host].allSatisfy(ListenAddress.hasPort) else { return nil }
             return $0.port != 0 && $0.port == admin.port && isOne
                 ? "admin.port is \(admin.port), and so is port; allowed are two different ports" : nil
+        },
+        Rule(code: "conflict", severity: .error, keys: ["admin.host", "host"]) {
+            ListenAddress.path($0.host) != nil && $0.host == $0.admin.host
+                ? "admin.host is \($0.host), and so is host; allowed are two different paths" : nil
         },
         Rule(code: "conflict", severity: .error, keys: ["touch_interval", "session_idle_timeout"]) {
             $0.touchInterval >= $0.sessionIdleTimeout

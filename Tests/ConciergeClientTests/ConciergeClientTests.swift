@@ -41,6 +41,17 @@ struct ConciergeClientTests {
         }
     }
 
+    @Test("a server that is published under a path is used there, whether or not its address has a final slash")
+    func basePath() async throws {
+        try await withApplication(setting: \.basePath, to: "/shop/v1") { app in
+            for slash in ["", "/"] {
+                let url = try #require(URL(string: "http://127.0.0.1:\(app.publicPort)/shop/v1\(slash)"))
+                let session = try await Session.open(at: url)
+                #expect(try await Session.resume(at: url, token: session.token).info().id == session.info().id)
+            }
+        }
+    }
+
     @Test("a server that cannot be reached is a problem with status 0")
     func offline() async throws {
         // No server gets this port, since it is never a free one.

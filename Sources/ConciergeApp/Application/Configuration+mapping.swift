@@ -103,6 +103,7 @@ extension HTTPServerConfiguration {
         if tls != nil { result.commonFields["Strict-Transport-Security"] = "max-age=31536000" }
         result.host = configuration.host
         result.port = UInt16(clamping: configuration.port)
+        result.basePath = configuration.basePath
         result.workers = configuration.workers
         result.limits.targetBytes = configuration.limits.targetBytes
         result.limits.headBytes = configuration.limits.headerBytes

@@ -113,6 +113,8 @@ struct ConfigurationProblemTests {
             (["admin.host": "0.0.0.0"], "/admin/key missing_key", "error"),
             (["admin.host": "::"], "/admin/key missing_key", "error"),
             (["port": "9000", "admin.port": "9000"], "/admin/port conflict", "error"),
+            (["host": "unix:a", "admin.host": "unix:a"], "/admin/host conflict", "error"),
+            (["host": "systemd", "admin.host": "systemd"], "/admin/key missing_key", "error"),
             (
                 ["touch_interval": "2s", "session_idle_timeout": "2s", "rotation_grace": "1s"],
                 "/touch_interval conflict", "error"

@@ -17,7 +17,7 @@ struct AdminJourneyEndpoints: Sendable {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
             let page = try PageRequest(request)
             return .page(try ListPage(of: try await session(request).journeys(), page, named: \.journey)) {
-                $0.raw(Problem.shown($1))
+                $0.raw(Problem.shown($1, under: request.basePath))
             }
         }
         routes.on(
