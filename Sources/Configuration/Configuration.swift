@@ -63,6 +63,17 @@ package struct Configuration: Sendable, Equatable {
     package var expiredRetention = Duration.seconds(3600)
     package var caseLifetime = Duration.seconds(30 * 24 * 3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
+    /// Follows the idle timeout until it is set, like the next.
+    package var sessionIdleTimeoutMax: Duration {
+        get { chosenIdleTimeoutMax ?? sessionIdleTimeout }
+        set { chosenIdleTimeoutMax = newValue }
+    }
+    private var chosenIdleTimeoutMax: Duration?
+    package var sessionLifetimeMax: Duration {
+        get { chosenLifetimeMax ?? sessionLifetime }
+        set { chosenLifetimeMax = newValue }
+    }
+    private var chosenLifetimeMax: Duration?
     package var maxSessions = 1_000_000
     package var maxUserSessions = 100
     package var userSessionsAtLimit = UserSessionsAtLimit.endOldest

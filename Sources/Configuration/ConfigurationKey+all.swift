@@ -89,6 +89,14 @@ extension ConfigurationKey {
             "session_lifetime", .duration(.seconds(1) ... .days(3650)), \.sessionLifetime,
             "A session ends after this long, used or not."),
         .init(
+            "session_idle_timeout_max", .duration(.seconds(1) ... .days(365)), \.sessionIdleTimeoutMax,
+            defaultText: "`session_idle_timeout`",
+            "The longest `idle_timeout` that a back end may choose for a session at a sign-in."),
+        .init(
+            "session_lifetime_max", .duration(.seconds(1) ... .days(3650)), \.sessionLifetimeMax,
+            defaultText: "`session_lifetime`",
+            "The longest `lifetime` that a back end may choose for a session at a sign-in, counted from then."),
+        .init(
             "watching_extends", .boolean, \.watchingExtends,
             "Whether watching a session keeps it alive: an open event stream, a GET that waits, a 304."),
         .init(

@@ -52,6 +52,18 @@ enum ConfigurationRules {
                 ? "touch_interval is \(text($0.touchInterval)); it must be shorter than session_idle_timeout "
                     + "(\(text($0.sessionIdleTimeout))), or sessions in use would end" : nil
         },
+        Rule(
+            code: "conflict", severity: .error, keys: ["session_idle_timeout_max", "session_idle_timeout"]
+        ) {
+            $0.sessionIdleTimeoutMax < $0.sessionIdleTimeout
+                ? "session_idle_timeout_max is \(text($0.sessionIdleTimeoutMax)); it must not be shorter than "
+                    + "session_idle_timeout (\(text($0.sessionIdleTimeout)))" : nil
+        },
+        Rule(code: "conflict", severity: .error, keys: ["session_lifetime_max", "session_lifetime"]) {
+            $0.sessionLifetimeMax < $0.sessionLifetime
+                ? "session_lifetime_max is \(text($0.sessionLifetimeMax)); it must not be shorter than "
+                    + "session_lifetime (\(text($0.sessionLifetime)))" : nil
+        },
         Rule(code: "without_effect", keys: ["session_idle_timeout", "session_lifetime"]) {
             $0.sessionIdleTimeout > $0.sessionLifetime
                 ? "session_idle_timeout (\(text($0.sessionIdleTimeout))) is longer than session_lifetime "

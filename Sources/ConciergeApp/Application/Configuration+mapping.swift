@@ -16,6 +16,8 @@ extension SessionSettings {
         self.init()
         idleTimeout = configuration.sessionIdleTimeout.milliseconds
         lifetime = configuration.sessionLifetime.milliseconds
+        longestIdleTimeout = configuration.sessionIdleTimeoutMax.milliseconds
+        longestLifetime = configuration.sessionLifetimeMax.milliseconds
         touchInterval = configuration.touchInterval.milliseconds
         expiredRetention = configuration.expiredRetention.milliseconds
         caseLifetime = configuration.caseLifetime.milliseconds

@@ -39,7 +39,8 @@ struct AdminJourneyEndpoints: Sendable {
         let services = try body["services"].map { try self.services($0) }
         let (catalog, problems) = FlowLoader(
             services: (services ?? sessions.catalog).directory,
-            span: SessionSpan(lifetime: sessions.settings.lifetime, caseLifetime: sessions.settings.caseLifetime)
+            span: SessionSpan(
+                lifetime: sessions.settings.longestLifetime, caseLifetime: sessions.settings.caseLifetime)
         ).load(files)
         guard let catalog else {
             let errors = problems.filter { $0.severity == .error }
