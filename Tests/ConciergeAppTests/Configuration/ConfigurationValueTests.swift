@@ -169,9 +169,8 @@ struct ConfigurationValueTests {
         #expect(Set(ConfigurationKey.all.map(\.environmentName)).count == ConfigurationKey.all.count)
         #expect(
             ConfigurationKey.all.compactMap(\.flagName).sorted() == [
-                "--admin-host", "--admin-port", "--flows", "--host", "--port", "--redis-prefix", "--services",
-                "--store",
-                "--workers",
+                "--admin-host", "--admin-port", "--base-path", "--flows", "--host", "--port", "--redis-prefix",
+                "--services", "--store", "--workers",
             ])
     }
 }
