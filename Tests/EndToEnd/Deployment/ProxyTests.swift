@@ -69,7 +69,8 @@ struct ProxyTests {
     func events(_ kind: ShippedProxy.Kind) async throws {
         try await Self.withProxy(kind) { app, proxy in
             let (client, _, token) = try await app.newSession()
-            let stream = try await EventReader.open(TestClient(port: proxy.port).with(token: token))
+            let reader = TestClient(port: proxy.port).with(token: token).with("Accept-Encoding", "gzip")
+            let stream = try await EventReader.open(reader)
             var quickest = Duration.seconds(60)
             for number in 0..<10 {
                 let begin = ContinuousClock.now
