@@ -35,7 +35,7 @@ struct WatchEndpoint: Sendable {
                 fields: [
                     .contentType: EventStream.mediaType, .cacheControl: "no-store",
                     // Caddy 2.6, HAProxy and Varnish would otherwise compress the stream, and keep what fills no block
-                    // yet. `no-transform` would only help with HAProxy. RFC 9110, section 12.5.3, advises against this
+                    // yet. `no-transform` would only help with HAProxy. RFC 9110, section 8.4, advises against this
                     // value, which clients take for no coding all the same.
                     .contentEncoding: "identity",
                     // nginx would otherwise keep the stream until it has a buffer full.
