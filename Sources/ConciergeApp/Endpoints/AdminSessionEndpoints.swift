@@ -68,7 +68,7 @@ struct AdminSessionEndpoints: Sendable {
         let user = try UserClaims(RequestBody.read(request), at: "")
         let token: SessionToken
         do {
-            token = try await sessions.attachUser(user.userID, claims: user.claims, to: session)
+            token = try await sessions.attach(user, to: session)
         } catch SessionError.ended {
             // One that has expired and stays for its work, too.
             throw Problem(.sessionNotFound)
