@@ -1,6 +1,9 @@
 import Configuration
+import HTTPServer
+import HTTPTestClient
 import JSONDocument
 import RedisTestServer
+import Sessions
 import Support
 import Testing
 
@@ -30,12 +33,13 @@ struct EventSourceTests {
                 """
                 window.heard = [];
                 window.at = {};
+                window.opened = 0;
                 window.source = new EventSource("/v1/sessions/current/events");
                 const note = (what) => { heard.push(what); at[what] = performance.now(); };
                 for (const type of ["service.changed", "reset", "stream.closed"]) {
                     source.addEventListener(type, ({ data }) => note(JSON.parse(data).reason ?? type));
                 }
-                source.onopen = () => note("open");
+                source.onopen = () => { opened++; note("open"); };
                 done(true);
                 """)
         }
@@ -48,6 +52,11 @@ struct EventSourceTests {
 
         func hears(_ what: String, of app: RunningApplication) async throws {
             try await browser(app).wait(for: "heard.includes('\(what)')")
+        }
+
+        /// Until a response with a stream has come so often, whether or not it had anything else.
+        func isOpen(times: Int, of app: RunningApplication) async throws {
+            try await browser(app).wait(for: "opened >= \(times)")
         }
 
         /// Expects the page to be told of a write, which is made when it watches.
@@ -129,6 +138,7 @@ struct EventSourceTests {
             let new = try await app.signIn("ada", to: id)
             try await page.hears("token_replaced", of: app)
             try await page.keep(new)
+            try await page.isOpen(times: 2, of: app)
             try await page.isAlive(id, of: app)
             let pause = try await page.browser(app).evaluate("at.open - at.token_replaced")
             #expect((pause.double ?? 0) > 3_000)
@@ -143,11 +153,12 @@ struct EventSourceTests {
         try await withApplication { configuration in
             Self.configure(&configuration, port: port)
             configuration.quotas.exempt = []
-            configuration.quotas.sessionRequests = Quota(count: 3, window: .seconds(6))
+            configuration.quotas.sessionRequests = Quota(count: 3, window: .seconds(15))
         } _: { app in
             let (client, id, token) = try await app.newSession()
             while try await client.get("/v1/sessions/current").status == 200 {}
             try await page.watch(with: token, of: app)
+            try await page.isOpen(times: 2, of: app)
             try await page.isAlive(id, of: app)
         }
     }
@@ -162,12 +173,13 @@ struct EventSourceTests {
             let (_, id, token) = try await app.newSession()
             return (id, token)
         }
-        store.before { call throws(StoreError) in if call == .load { throw .unavailable("away") } }
+        store.before { call throws(StoreError) in if call == .load { throw StoreError.unavailable("away") } }
         try await withApplication(store: store, configure) { app in
             try await page.watch(with: token, of: app)
-            try await page.hears("open", of: app)
+            try await page.isOpen(times: 1, of: app)
             #expect(try await app.client().with(token: token).get("/v1/sessions/current").status == 503)
             store.before(nil)
+            try await page.isOpen(times: 2, of: app)
             try await page.isAlive(id, of: app)
         }
     }

@@ -40,6 +40,22 @@ struct CompressionTests {
         }
     }
 
+    @Test("a 304 that caches may use has length and coding of what it stands for", arguments: ["gzip", "identity"])
+    func notModified(coding: String) async throws {
+        try await withApplication { app in
+            for path in ["/openapi.json", "/health/ready", "/problems/not_found", "/v1/flows"] {
+                let fields = [("Accept-Encoding", coding)]
+                let whole = try await app.client().get(path, fields: fields)
+                guard let tag = whole["ETag"] else { continue }
+                let response = try await app.client().get(path, fields: fields + [("If-None-Match", tag)])
+                #expect(response.status == 304)
+                for name in ["Content-Length", "Content-Encoding", "Vary"] {
+                    #expect(response[name] == whole[name], "\(name) of \(path)")
+                }
+            }
+        }
+    }
+
     @Test("short ones, those to other methods, and errors stay as they are")
     func plain() async throws {
         try await Self.withProfile(ofBytes: 2_000) { app, client in

@@ -34,6 +34,10 @@ struct WatchEndpoint: Sendable {
             HTTPResponse(
                 fields: [
                     .contentType: EventStream.mediaType, .cacheControl: "no-store",
+                    // Caddy 2.6, HAProxy and Varnish would otherwise compress the stream, and keep what fills no block
+                    // yet. `no-transform` would only help with HAProxy. RFC 9110, section 8.4, advises against this
+                    // value, which clients take for no coding all the same.
+                    "Content-Encoding": "identity",
                     // nginx would otherwise keep the stream until it has a buffer full.
                     "X-Accel-Buffering": "no",
                 ],

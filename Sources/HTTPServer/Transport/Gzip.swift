@@ -48,8 +48,11 @@ extension HTTPResponse {
     private static let mostBytesAtOnce = 65_536
 
     private func mayBeCompressed(for request: HTTPRequest) -> Bool {
-        body.count >= Self.leastBytesToCompress && status == .ok && request.method.isSafe
-            && fields[.contentEncoding] == nil
+        guard body.count >= Self.leastBytesToCompress, request.method.isSafe, fields[.contentEncoding] == nil else {
+            return false
+        }
+        // A 304 that caches may use has the fields of the 200 that it stands for, its length included.
+        return status == .ok || (status == .notModified && fields[.cacheControl] != "no-store")
     }
 
     /// Whether it has to be compressed, and that takes longer than a worker should spend on one response.

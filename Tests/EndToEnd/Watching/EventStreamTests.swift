@@ -196,6 +196,7 @@ struct EventStreamTests {
             let stream = try await EventReader.open(client, after: "1", isEventSource: true)
             #expect(stream.head.status == 200)
             #expect(stream.head["X-Accel-Buffering"] == "no")
+            #expect(stream.head["Content-Encoding"] == "identity", "proxies leave it as it is")
             let event = try #require(try await stream.next())
             #expect(event.name == "reset" && event.id == "2" && event["revision"] == 2)
             try await client.patch(Paths.profile, #"{"name":"b"}"#)
