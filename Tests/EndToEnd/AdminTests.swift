@@ -240,9 +240,11 @@ struct AdminTests {
 
     @Test("a sign-in can say how long the session lasts, within what the configuration allows")
     func chosenTimes() async throws {
-        try await withApplication(
-            { ($0.sessionIdleTimeoutMax, $0.sessionLifetimeMax) = (.seconds(14 * 86_400), .seconds(90 * 86_400)) }
-        ) { app in
+        let allow = { (configuration: inout Configuration) in
+            configuration.sessionIdleTimeoutMax = .seconds(14 * 86_400)
+            configuration.sessionLifetimeMax = .seconds(90 * 86_400)
+        }
+        try await withApplication(allow) { app in
             let id = try await app.newSession().id
             let answer = try await app.admin().send(
                 "PUT", "/v1/sessions/\(id)/user",

@@ -159,7 +159,8 @@ import Testing
 
     @Test("they are texts of durations", arguments: ["30d", "P30D", "43200m"])
     func texts(lifetime: String) async throws {
-        let user = try UserClaims(["user_id": "ada", "idle_timeout": "36h", "lifetime": JSONDocument(lifetime)], at: "")
+        let lifetime = JSONDocument(lifetime)
+        let user = try UserClaims(["user_id": "ada", "idle_timeout": "36h", "lifetime": lifetime], at: "")
         #expect(user.times == ChosenTimes(idleTimeout: 36 * 60 * Self.minute, lifetime: 30 * Self.day))
     }
 

@@ -97,6 +97,9 @@ extension Session {
             if work.pending.isRecordChanged { pending = work.pending }
         }
         pending.removeAll { $0.isUserBound && $0.index != service?.index }
+        // By the common idle timeout it may have expired days ago, and the user goes because somebody uses it.
+        let (now, isChosen) = (pending.now, pending.details.idleTimeout != nil)
+        if isChosen, use(now: now) { environment.noteUse(of: self, at: now) }
         pending.dropChosenTimes(environment.settings)
     }
 }
