@@ -129,7 +129,8 @@ package struct OpenAPIDocument {
         }
         let problems = operation.problems(on: listener)
         json.object("responses") { json in
-            for response in operation.responses {
+            for var response in operation.responses {
+                if operation.parameters.contains(.idempotencyKey) { response.headers.append(.idempotencyReplayed) }
                 json.name(String(response.status.code))
                 write(response, problems.filter { $0.status == response.status }, of: subject, to: &json)
             }

@@ -10,13 +10,24 @@ struct AdminSessionEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions", list)
         routes.on(.delete, "/v1/sessions", endMany)
-        routes.on(.get, "/v1/sessions/{session}", show)
-        routes.on(.delete, "/v1/sessions/{session}", end)
-        routes.on(.put, "/v1/sessions/{session}/user", signIn)
-        routes.on(.delete, "/v1/sessions/{session}/user", signOut)
+        routes.on(.get, Self.path, show)
+        routes.on(.delete, Self.path, end)
+        routes.on(.put, "\(Self.path)/user", signIn)
+        routes.on(.delete, "\(Self.path)/user", signOut)
         routes.on(.get, "/v1/users/{user}/sessions", listOfUser)
         routes.on(.delete, "/v1/users/{user}/sessions", endOfUser)
     }
+
+    /// The owner of an `Idempotency-Key`: responses are kept with the session that the path names, except that of its
+    /// end.
+    @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
+        let route = request.match.route?.pattern
+        let isEnd = request.method == .delete && route?.text == Self.path
+        let namesSession = route?.parameterNames.contains("session") == true
+        return .administrator(namesSession && !isEnd ? try await session(of: request) : nil)
+    }
+
+    private static let path = "/v1/sessions/{session}"
 
     /// The session that the path names.
     @Sendable func session(of request: HTTPRequest) async throws -> Session {
@@ -66,20 +77,22 @@ struct AdminSessionEndpoints: Sendable {
     private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(of: request)
         let user = try UserClaims(RequestBody.read(request), at: "")
-        let token: SessionToken
+        let response = UnitResponse<(session: SessionSummary, token: SessionToken)>(to: request) {
+            request.carries($0.token)
+            return .signedIn($0.session, $0.token)
+        }
         do {
-            token = try await sessions.attachUser(user.userID, claims: user.claims, to: session)
+            return try response.of(
+                await sessions.attachUser(user.userID, claims: user.claims, to: session, once: response.once))
         } catch SessionError.ended {
             // One that has expired and stays for its work, too.
             throw Problem(.sessionNotFound)
         }
-        request.carries(token)
-        return .signedIn(try session.summary(), token)
     }
 
     private func signOut(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await sessions.detachUser(from: session(of: request))
-        return .done
+        let response = UnitResponse<Void>(to: request) { _ in .done }
+        return try response.of(await sessions.detachUser(from: session(of: request), once: response.once))
     }
 
     private func listOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {

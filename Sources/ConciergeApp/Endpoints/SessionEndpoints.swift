@@ -73,8 +73,9 @@ struct SessionEndpoints: Sendable {
         let session = found.session
         let patch = try RequestBody.read(request, as: [MediaType.mergePatch, MediaType.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
-        if let labels = members["labels"] { try await session.updateLabels(labels) }
-        return request.minimized(.session(try session.summary()))
+        guard let labels = members["labels"] else { return request.minimized(.session(try session.summary())) }
+        let response = UnitResponse<SessionSummary>(to: request) { request.minimized(.session($0)) }
+        return try response.of(await session.updateLabels(labels, once: response.once))
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -205,7 +206,7 @@ extension SessionEndpoints {
             responses: [
                 .json(
                     "The session, and in bearer mode its token.", "CreatedSession", status: .created,
-                    headers: [.location, .setCookie, .idempotencyReplayed])
+                    headers: [.location, .setCookie])
             ],
             problems: [.invalidState, .tooManySessions, .storeUnavailable, .storageFull]),
         APIOperation(
@@ -243,7 +244,7 @@ extension SessionEndpoints {
             responses: [
                 .json(
                     "The token; in cookie mode it is in Set-Cookie only.", "NewToken", status: .created,
-                    headers: [.setCookie, .idempotencyReplayed])
+                    headers: [.setCookie])
             ],
             problems: [.tokenReplaced, .contention, .storageFull]),
     ]

@@ -12,12 +12,22 @@ extension Sessions {
     package func attachUser(
         _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
     ) async throws -> SessionToken {
+        try await attachUser(userID, claims: claims, to: session, once: nil).token
+    }
+
+    /// The same for a request.
+    ///
+    /// - Parameter once: the request, if its copies must not be executed again.
+    package func attachUser(
+        _ userID: String, claims: JSONDocument, to session: Session,
+        once: Once<(session: SessionSummary, token: SessionToken)>?
+    ) async throws -> (session: SessionSummary, token: SessionToken) {
         try await signIn(userID, claims: claims, to: session) { signIn in
             // No token would open it.
             guard session.isUsable(now: environment.clock.now()) else { throw SessionError.ended }
-            return try await session.transact { pending in
+            return try await session.transact(once: once) { pending in
                 try session.attach(signIn, on: &pending)
-                return signIn.token
+                return (session.summary(after: pending), signIn.token)
             }
         }
     }
@@ -67,8 +77,10 @@ extension Sessions {
 
     /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Whoever
     /// else writes to the session has to wait for it.
-    package func detachUser(from session: Session) async throws {
-        try await session.transact(hasPrecedence: true) { pending in
+    ///
+    /// - Parameter once: the request, if its copies must not be executed again.
+    package func detachUser(from session: Session, once: Once<Void>? = nil) async throws {
+        try await session.transact(hasPrecedence: true, once: once) { pending in
             try session.leaveUser(on: &pending)
             if pending.details.userID != nil { pending.details.userID = nil }
         }
