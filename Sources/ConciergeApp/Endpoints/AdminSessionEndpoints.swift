@@ -129,7 +129,7 @@ extension AdminSessionEndpoints {
             method: .delete, path: "/v1/sessions", id: "endAllSessions",
             summary: "Ends the sessions of a user, or without one all sessions of all users",
             parameters: [.userID, .idempotencyKey],
-            responses: [.json("How many were ended.", "Count")], problems: [.storageFull]),
+            responses: [.json("How many were ended.", "EndedSessions")], problems: [.storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
             responses: [.json("The session.", "Session")]),
@@ -154,7 +154,7 @@ extension AdminSessionEndpoints {
         APIOperation(
             method: .delete, path: "/v1/users/{user}/sessions", id: "endUserSessions",
             summary: "Ends the sessions of a user", parameters: [.idempotencyKey],
-            responses: [.json("How many were ended.", "Count")],
+            responses: [.json("How many were ended.", "EndedSessions")],
             problems: [.storageFull]),
     ]
 }

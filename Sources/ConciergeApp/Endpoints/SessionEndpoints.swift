@@ -202,7 +202,7 @@ extension SessionEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions", id: "createSession",
             summary: "Creates a session with its own empty service locator", access: .anyone,
-            parameters: [.idempotencyKey], body: .json("NewSession", isRequired: false),
+            parameters: [.idempotencyKey], body: .json("SessionCreation", isRequired: false),
             responses: [
                 .json(
                     "The session, and in bearer mode its token.", "CreatedSession", status: .created,
@@ -216,7 +216,7 @@ extension SessionEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions", id: "endOtherSessions",
             summary: "Ends all other sessions of the caller's user",
-            parameters: [.idempotencyKey], responses: [.json("How many were ended.", "Count")],
+            parameters: [.idempotencyKey], responses: [.json("How many were ended.", "EndedSessions")],
             problems: [.noUser, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
@@ -240,10 +240,10 @@ extension SessionEndpoints {
             summary:
                 "A new token. The old one works for a short grace time; using it later ends the session. After a sign-in "
                 + "from a flow the old token opens this alone, with the verifier of the challenge that was sent",
-            parameters: [.idempotencyKey], body: .json("NewTokenRequest", isRequired: false),
+            parameters: [.idempotencyKey], body: .json("TokenRotation", isRequired: false),
             responses: [
                 .json(
-                    "The token; in cookie mode it is in Set-Cookie only.", "NewToken", status: .created,
+                    "The token; in cookie mode it is in Set-Cookie only.", "IssuedToken", status: .created,
                     headers: [.setCookie])
             ],
             problems: [.tokenReplaced, .contention, .storageFull]),

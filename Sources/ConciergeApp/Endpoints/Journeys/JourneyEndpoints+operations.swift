@@ -11,7 +11,7 @@ extension JourneyEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney",
             summary: "Starts a journey, or takes one over by a link or from another session of the user",
-            parameters: [.include, .acceptLanguage, .prefer, .idempotencyKey], body: .json(.newJourney),
+            parameters: [.include, .acceptLanguage, .prefer, .idempotencyKey], body: .json(.journeyStart),
             responses: [
                 .json(
                     "The journey, at its first screen.", "Journey", status: .created,
@@ -58,7 +58,7 @@ extension JourneyEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/links", id: "linkJourney",
             summary: "A link by which the journey can be taken to another session, once",
-            parameters: [.idempotencyKey], body: .json("NewLink", isRequired: false),
+            parameters: [.idempotencyKey], body: .json("LinkCreation", isRequired: false),
             responses: [.json("The link.", "IssuedLink", status: .created)],
             problems: over + [
                 .journeyNotFound, .journeyMoved, .journeyNotPortable, .tooManyLinks, .stateTooLarge, .contention,
