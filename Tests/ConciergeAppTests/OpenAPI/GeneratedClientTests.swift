@@ -1,3 +1,4 @@
+import Configuration
 import JSONDocument
 import Sessions
 import Support
