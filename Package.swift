@@ -197,7 +197,11 @@ let package = Package(
             cSettings: [.headerSearchPath("../../../Sources/CMicroHTTPD")]),
         fuzz,
         .testTarget(
-            name: "Browser", dependencies: ["Configuration", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),
+            name: "Browser",
+            dependencies: [
+                "Configuration", "HTTPServer", "HTTPTestClient", "JSONDocument", "RedisTestServer", "Sessions",
+                "Support",
+            ]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

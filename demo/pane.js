@@ -47,7 +47,9 @@ export class Pane extends EventTarget {
     // they show the same session.
     const isCookie = new URLSearchParams(location.search).get("mode") === "cookie";
     const [mode, key] = isCookie ? ["cookie", "concierge-demo"] : ["bearer", `concierge-demo-${this.id}`];
-    const session = await Session.open({ mode, storage: localStorage, key, schemas: true });
+    // The server may be published under a path: this file is `demo/pane.js` of it.
+    const url = new URL("..", import.meta.url).href;
+    const session = await Session.open({ url, mode, storage: localStorage, key, schemas: true });
     this.session = session;
     this.inspector.watch(session);
     session.addEventListener("offline", () => this.#tell("The server cannot be reached. What you see may be old.", "offline"));

@@ -2,7 +2,6 @@
 // itself, and leaves clients to the others while it has more connections than they.
 #define _GNU_SOURCE  // accept4
 #include <errno.h>
-#include <linux/filter.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -50,6 +49,12 @@ static bool accept_one(worker *w) {
         // The client left while it waited.
         return errno == ECONNABORTED || errno == EINTR;
     }
+    // A client at a path is on this machine, and has no address.
+    if (w->server->address.ss_family == AF_UNIX) {
+        length = sizeof(struct sockaddr_in);
+        *(struct sockaddr_in *)&peer =
+            (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    }
     const cmhd_callbacks *callbacks = &w->server->callbacks;
     if (callbacks->announces != NULL && callbacks->announces(callbacks->context, (struct sockaddr *)&peer)) {
         cmhd_await_greeting(w, fd, &peer, length);
@@ -65,31 +70,14 @@ void cmhd_accept(worker *w) {
         if (!accept_one(w)) return;
 }
 
-/// Stops further clients from connecting. Closing the socket resets the clients in its queue, so no client may join the
-/// queue between the last look at it and the closing.
-///
-/// Manual, socket(7), SO_ATTACH_FILTER: a program inspects each segment, from the TCP header on. It drops segments that
-/// open a connection (RFC 9293, 3.1: SYN without ACK). Their clients try again a second later, and are refused then. A
-/// client whose last ACK is still on its way is reset; waiting before the call prevents that (`cmhd_server_stop`).
-static void let_nobody_in(int listener) {
-    enum { flags_offset = 13, syn = 0x02, ack = 0x10 };
-    struct sock_filter drop_openings[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_offset),
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-    };
-    struct sock_fprog program = {.len = sizeof drop_openings / sizeof *drop_openings, .filter = drop_openings};
-    setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
-}
-
 void cmhd_stop_accepting(worker *w) {
     enum { most = 10000 };  // more than the backlog holds
-    let_nobody_in(w->server->listener);
+    w->quiesced = true;
+    // The clients that wait there are the next server's.
+    if (w->server->is_inherited) return;
+    cmhd_let_nobody_in(w->server);
     // Clients that are connected and wait to be accepted may have sent their request, which must not be lost.
     for (unsigned count = 0; count < most && accept_one(w); count++) continue;
     // All workers share one socket: from here on clients are refused instead of left waiting.
     shutdown(w->server->listener, SHUT_RD);
-    w->quiesced = true;
 }

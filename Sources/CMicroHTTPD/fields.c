@@ -33,6 +33,7 @@ static const char *const names[CMHD_FIELD_NAMES] = {
     [CMHD_FIELD_ACCEPT_ENCODING] = "accept-encoding",
     [CMHD_FIELD_CONTENT_ENCODING] = "content-encoding",
     [CMHD_FIELD_TRANSFER_ENCODING] = "transfer-encoding",
+    [CMHD_FIELD_X_FORWARDED_PREFIX] = "x-forwarded-prefix",
 };
 
 static uint64_t eight_bytes(const void *text) {
@@ -85,6 +86,7 @@ cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length) {
     case 15: return one_of(CMHD_FIELD_IDEMPOTENCY_KEY, CMHD_FIELD_ACCEPT_ENCODING, name, length);
     case 16: return one_of(CMHD_FIELD_CONTENT_ENCODING, CMHD_FIELD_CONTENT_ENCODING, name, length);
     case 17: return one_of(CMHD_FIELD_TRANSFER_ENCODING, CMHD_FIELD_TRANSFER_ENCODING, name, length);
+    case 18: return one_of(CMHD_FIELD_X_FORWARDED_PREFIX, CMHD_FIELD_X_FORWARDED_PREFIX, name, length);
     default: return CMHD_FIELD_OTHER;
     }
 }

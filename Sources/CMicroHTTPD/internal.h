@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "CMicroHTTPD.h"
 #include "chunks.h"
@@ -161,7 +162,11 @@ struct cmhd_server {
     pthread_mutex_t tls_lock;       ///< guards `tls`, which a reload replaces while workers accept
     cmhd_tls *tls;                  ///< NULL for plain HTTP
     int listener;
-    uint16_t port;
+    struct sockaddr_storage address;
+    uint16_t port;                  ///< 0 at a path
+    bool is_inherited;              ///< other processes have the listener, too
+    dev_t device;                   ///< of the file that the listener has made, if it has
+    ino_t inode;
     unsigned worker_connections;    ///< the most of one worker
     size_t worker_buffer;           ///< the most `buffered` of one worker
     atomic_ullong evictions;
@@ -186,6 +191,10 @@ void cmhd_note_time(worker *w, uint64_t clock);
 /// Monotonic milliseconds.
 int64_t cmhd_now(void);
 
+/// Opens the listener of the options; on failure returns false and a message for people.
+bool cmhd_listen(cmhd_server *server, const cmhd_options *options, char *message, size_t message_size);
+/// No further client can connect to a listener that is only this process's.
+void cmhd_let_nobody_in(const cmhd_server *server);
 /// A server without threads and without a listener; NULL when memory is short.
 cmhd_server *cmhd_server_new(const cmhd_options *options, const cmhd_callbacks *callbacks);
 /// Starts a daemon, which does not listen, with the callbacks of this bridge.

@@ -1,9 +1,7 @@
-// Starting and stopping: the socket, the daemons, the threads.
+// Starting and stopping: the daemons, the threads.
 #define _GNU_SOURCE  // pthread_setname_np
 #include <errno.h>
 #include <limits.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,9 +15,6 @@
 
 /// After the listener has closed, clients get this long to send one more request on an open connection.
 enum { idle_grace_ms = 300 };
-enum { backlog = 4096 };
-/// How much the kernel takes of a response before its client reads.
-enum { most_unsent = 16 << 10 };
 /// How long after a response a connection is looked at for its end, see `settle`.
 enum { settling_ms = 100 };
 
@@ -65,52 +60,6 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w) {
         MHD_OPTION_NOTIFY_COMPLETED, cmhd_on_completed, w,
         MHD_OPTION_NOTIFY_CONNECTION, cmhd_on_connection, w,
         MHD_OPTION_END);
-}
-
-static int listen_at(const struct addrinfo *address) {
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) return -1;
-    int on = 1, off = 0;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    // Otherwise the kernel would keep megabytes for a client that does not read. Connections inherit it. tcp(7) does
-    // not have it: beyond so many bytes that are not sent yet, a write is refused; what is on its way does not count,
-    // so that distant clients are as fast as they were.
-    int unsent = most_unsent;
-    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
-    if (bind(fd, address->ai_addr, address->ai_addrlen) != 0 || listen(fd, backlog) != 0) {
-        int reason = errno;
-        close(fd);
-        errno = reason;
-        return -1;
-    }
-    return fd;
-}
-
-static uint16_t port_of(int fd) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return 0;
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
-}
-
-static int open_listener(const cmhd_options *options, char *message, size_t message_size) {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
-    char port[8];
-    snprintf(port, sizeof port, "%u", options->port);
-    int failure = getaddrinfo(options->host[0] == '\0' ? NULL : options->host, port, &hints, &found);
-    if (failure != 0) {
-        snprintf(message, message_size, "no address for host \"%s\": %s", options->host, gai_strerror(failure));
-        return -1;
-    }
-    int fd = -1;
-    for (struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next) fd = listen_at(at);
-    if (fd < 0)
-        snprintf(message, message_size, "cannot listen on %s:%u: %s", options->host, options->port, strerror(errno));
-    freeaddrinfo(found);
-    return fd;
 }
 
 static bool start_worker(worker *w, char *message, size_t message_size) {
@@ -192,16 +141,15 @@ cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks
                                size_t message_size) {
     // The library writes with MSG_NOSIGNAL where it can. This is for other systems.
     signal(SIGPIPE, SIG_IGN);
-    int listener = open_listener(options, message, message_size);
-    if (listener < 0) return NULL;
     cmhd_server *server = cmhd_server_new(options, callbacks);
     if (server == NULL) {
         snprintf(message, message_size, "out of memory");
-        close(listener);
         return NULL;
     }
-    server->listener = listener;
-    server->port = port_of(listener);
+    if (!cmhd_listen(server, options, message, message_size)) {
+        cmhd_server_free(server);
+        return NULL;
+    }
     server->links_fields = !options->adds_fields_singly && cmhd_can_link_fields();
     server->parks = cmhd_can_park();
     for (unsigned i = 0; i < server->worker_count; i++)

@@ -239,8 +239,10 @@ static int64_t check_deadlines(worker *w, int64_t now) {
 static unsigned waiting_clients(const worker *w) {
     struct tcp_info info;
     socklen_t size = sizeof info;
-    if (getsockopt(w->server->listener, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
-    return info.tcpi_unacked;
+    if (getsockopt(w->server->listener, IPPROTO_TCP, TCP_INFO, &info, &size) == 0) return info.tcpi_unacked;
+    // At a path it tells only whether there are some.
+    struct pollfd look = {.fd = w->server->listener, .events = POLLIN};
+    return poll(&look, 1, 0) == 1 ? CMHD_ACCEPTED_AT_ONCE : 0;
 }
 
 unsigned cmhd_counted_connections(const worker *w) {

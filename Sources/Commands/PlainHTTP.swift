@@ -23,30 +23,43 @@ struct PlainHTTP {
     let url: String
     /// `nil` for plain HTTP.
     let trust: Trust?
+    /// The path of the socket at which the server listens; `nil` for the address in the URL.
+    private let socket: String?
     /// A server that does not respond in this time is taken for absent; one whose response has a sink, if nothing of it
     /// comes for so long.
     var timeoutSeconds = 2
 
-    /// - Parameter trust: `nil` for plain HTTP.
+    /// - Parameters:
+    ///   - host: as in the configuration, or `unix:` and a path.
+    ///   - trust: `nil` for plain HTTP.
     init(host: String, port: Int, trust: Trust?) {
-        url = "\(trust == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        socket = ListenAddress.path(host).map { String($0) }
+        let authority = socket == nil ? "\(host.contains(":") ? "[\(host)]" : host):\(port)" : "localhost"
+        url = "\(trust == nil ? "http" : "https")://\(authority)"
         self.trust = trust
     }
 
     /// - Parameters:
-    ///   - url: `http://host:port` or `https://host:port`, optionally with a slash. `nil` for anything else.
+    ///   - url: `http://host:port` or `https://host:port`, optionally with a path; or `unix:` and the path of a socket.
+    ///     `nil` for anything else.
     ///   - certificate: the file with the certificate that a server at `https` must have; `nil` to trust the system's
     ///     authorities.
     init?(url: String, certificate: String? = nil) {
+        if let path = ListenAddress.path(url), !path.isEmpty {
+            (socket, self.url, trust) = (String(path), "http://localhost", nil)
+            return
+        }
         guard let scheme = ["http://", "https://"].first(where: { url.hasPrefix($0) }) else { return nil }
-        var authority = url.dropFirst(scheme.count)
-        if authority.hasSuffix("/") { authority.removeLast() }
-        guard !authority.isEmpty, !authority.contains(where: { "/?#@".contains($0) }) else { return nil }
+        var address = url.dropFirst(scheme.count)
+        if address.hasSuffix("/") { address.removeLast() }
+        let authority = address.prefix { $0 != "/" }
+        guard !authority.isEmpty, !address.contains(where: { "?#@".contains($0) }) else { return nil }
         if let colon = authority.lastIndex(of: ":"), authority.last != "]" {
             let port = UInt16(authority[authority.index(after: colon)...])
             guard let port, port > 0, colon > authority.startIndex else { return nil }
         }
-        self.url = scheme + authority
+        socket = nil
+        self.url = scheme + address
         trust = scheme == "https://" ? certificate.map { .certificate(in: $0) } ?? .system : nil
     }
 
@@ -81,7 +94,7 @@ struct PlainHTTP {
                 ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receive),
                 ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context),
             ]
-            guard settings.allSatisfy({ $0 == CURLE_OK }), setTrust(easy), setBody(easy, body) else {
+            guard settings.allSatisfy({ $0 == CURLE_OK }), setSocket(easy), setTrust(easy), setBody(easy, body) else {
                 return CURLE_FAILED_INIT
             }
             return curl_easy_perform(easy)
@@ -90,6 +103,10 @@ struct PlainHTTP {
     }
 
     private static let isInitialized = ccurl_global_init() == CURLE_OK
+
+    private func setSocket(_ easy: UnsafeMutableRawPointer) -> Bool {
+        socket.map { ccurl_set_text(easy, CURLOPT_UNIX_SOCKET_PATH, $0) == CURLE_OK } ?? true
+    }
 
     private func setTrust(_ easy: UnsafeMutableRawPointer) -> Bool {
         switch trust {
@@ -160,15 +177,20 @@ enum HealthCheck {
             host: host, port: port,
             trust: configuration.tls.certificate == nil ? nil : .anyCertificate)
         guard let answer = server.get("/health/ready") else {
-            return "no server responds at \(host), port \(port)"
+            return "no server responds at \(place(host, port))"
         }
         return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"
+    }
+
+    /// Where a listener is, for people.
+    static func place(_ host: String, _ port: Int) -> String {
+        ListenAddress.hasPort(host) ? "\(host), port \(port)" : host
     }
 
     /// The address at which this machine reaches the listener.
     static func loopback(for host: String) -> String {
         switch host {
-        case "0.0.0.0", "localhost": "127.0.0.1"
+        case "0.0.0.0", "localhost", ListenAddress.inherited: "127.0.0.1"
         case "::": "::1"
         default: host
         }
@@ -190,7 +212,7 @@ struct AdminListener {
             trust: configuration.tls.certificate.map { .certificate(in: $0) })
         server.timeoutSeconds = timeoutSeconds
         self.server = server
-        place = "\(host), port \(configuration.admin.port)"
+        place = HealthCheck.place(host, configuration.admin.port)
         key = configuration.admin.key
     }
 

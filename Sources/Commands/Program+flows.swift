@@ -73,6 +73,7 @@ extension Program {
         let host =
             switch configuration.host {
             case "0.0.0.0", "::": "localhost"
+            case let host where !ListenAddress.hasPort(host): "localhost"
             case let host where host.contains(":"): "[\(host)]"
             default: configuration.host
             }

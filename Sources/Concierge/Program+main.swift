@@ -68,6 +68,9 @@ extension Application {
             output.complaint("concierge: \(error)\n")
             return ExitStatus.failure
         }
+        let manager = ServiceManager.ofProcess
+        manager.tell(.ready)
+        let watchdog = Task { await application.reassure(manager) }
         let (hangUps, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let reloader = Task { for await _ in hangUps { await application.reloadCertificates() } }
         let reload: @Sendable () -> Void = { _ = continuation.yield(()) }
@@ -76,6 +79,7 @@ extension Application {
             ignoring: { signal in
                 log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
             })
+        manager.tell(.stopping)
         // A handler that does not return cannot be stopped. What it has not written was not acknowledged.
         let limit = Task {
             try await Task.sleep(for: configuration.drainTimeout + .seconds(5))
@@ -86,6 +90,7 @@ extension Application {
         continuation.finish()
         await reloader.value
         await application.stop { limit.cancel() }
+        watchdog.cancel()
         return ExitStatus.success
     }
 }

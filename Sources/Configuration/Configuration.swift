@@ -12,6 +12,8 @@ import Storage
 package struct Configuration: Sendable, Equatable {
     package var host = "0.0.0.0"
     package var port = 8080
+    /// The path under which proxies publish both listeners.
+    package var basePath: String?
     package var workers = UsableCores.count
     /// In the working directory, so that a server without configuration keeps its sessions.
     package var store = Store.sqlite("data/concierge.db")
@@ -61,6 +63,17 @@ package struct Configuration: Sendable, Equatable {
     package var expiredRetention = Duration.seconds(3600)
     package var caseLifetime = Duration.seconds(30 * 24 * 3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
+    /// Follows the idle timeout until it is set, like the next.
+    package var sessionIdleTimeoutMax: Duration {
+        get { chosenIdleTimeoutMax ?? sessionIdleTimeout }
+        set { chosenIdleTimeoutMax = newValue }
+    }
+    private var chosenIdleTimeoutMax: Duration?
+    package var sessionLifetimeMax: Duration {
+        get { chosenLifetimeMax ?? sessionLifetime }
+        set { chosenLifetimeMax = newValue }
+    }
+    private var chosenLifetimeMax: Duration?
     package var maxSessions = 1_000_000
     package var maxUserSessions = 100
     package var userSessionsAtLimit = UserSessionsAtLimit.endOldest

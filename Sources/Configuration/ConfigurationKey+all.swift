@@ -5,8 +5,15 @@ extension ConfigurationKey {
     /// ``Configuration``. `concierge config --reference` then prints the table for `config/README.md`, and a test
     /// checks that it is there.
     package static let all: [ConfigurationKey] = [
-        .init("host", .address, \.host, flag: true, "Where the public listener listens."),
+        .init(
+            "host", .address, \.host, flag: true,
+            "Where the public listener listens; with `systemd` at the socket that systemd passes on. `concierge health` "
+                + "then looks for it at `port` on loopback."),
         .init("port", .integer(0...65_535), \.port, flag: true, "Port of the public listener; 0 takes a free one."),
+        .init(
+            "base_path", .optional(.basePath), \.basePath, flag: true,
+            "Path under which a proxy publishes the listeners. Every address that the server gives begins with it, and "
+                + "a request may. Without it `X-Forwarded-Prefix` from `proxies.networks` says the path."),
         .init(
             "workers", .integer(1...256), \.workers, flag: true, defaultText: "usable processor cores",
             "Threads that serve the public listener. The admin listener has one more."),
@@ -81,6 +88,14 @@ extension ConfigurationKey {
         .init(
             "session_lifetime", .duration(.seconds(1) ... .days(3650)), \.sessionLifetime,
             "A session ends after this long, used or not."),
+        .init(
+            "session_idle_timeout_max", .duration(.seconds(1) ... .days(365)), \.sessionIdleTimeoutMax,
+            defaultText: "`session_idle_timeout`",
+            "The longest `idle_timeout` that a back end may choose for a session at a sign-in."),
+        .init(
+            "session_lifetime_max", .duration(.seconds(1) ... .days(3650)), \.sessionLifetimeMax,
+            defaultText: "`session_lifetime`",
+            "The longest `lifetime` that a back end may choose for a session at a sign-in, counted from then."),
         .init(
             "watching_extends", .boolean, \.watchingExtends,
             "Whether watching a session keeps it alive: an open event stream, a GET that waits, a 304."),

@@ -39,13 +39,30 @@ enum ConfigurationRules {
         Rule(code: "conflict", severity: .error, keys: ["admin.port", "port"]) {
             let (host, admin) = ($0.host, $0.admin)
             let isOne = host == admin.host || [host, admin.host].contains { $0 == "0.0.0.0" || $0 == "::" }
+            guard [host, admin.host].allSatisfy(ListenAddress.hasPort) else { return nil }
             return $0.port != 0 && $0.port == admin.port && isOne
                 ? "admin.port is \(admin.port), and so is port; allowed are two different ports" : nil
+        },
+        Rule(code: "conflict", severity: .error, keys: ["admin.host", "host"]) {
+            ListenAddress.path($0.host) != nil && $0.host == $0.admin.host
+                ? "admin.host is \($0.host), and so is host; allowed are two different paths" : nil
         },
         Rule(code: "conflict", severity: .error, keys: ["touch_interval", "session_idle_timeout"]) {
             $0.touchInterval >= $0.sessionIdleTimeout
                 ? "touch_interval is \(text($0.touchInterval)); it must be shorter than session_idle_timeout "
                     + "(\(text($0.sessionIdleTimeout))), or sessions in use would end" : nil
+        },
+        Rule(
+            code: "conflict", severity: .error, keys: ["session_idle_timeout_max", "session_idle_timeout"]
+        ) {
+            $0.sessionIdleTimeoutMax < $0.sessionIdleTimeout
+                ? "session_idle_timeout_max is \(text($0.sessionIdleTimeoutMax)); it must not be shorter than "
+                    + "session_idle_timeout (\(text($0.sessionIdleTimeout)))" : nil
+        },
+        Rule(code: "conflict", severity: .error, keys: ["session_lifetime_max", "session_lifetime"]) {
+            $0.sessionLifetimeMax < $0.sessionLifetime
+                ? "session_lifetime_max is \(text($0.sessionLifetimeMax)); it must not be shorter than "
+                    + "session_lifetime (\(text($0.sessionLifetime)))" : nil
         },
         Rule(code: "without_effect", keys: ["session_idle_timeout", "session_lifetime"]) {
             $0.sessionIdleTimeout > $0.sessionLifetime

@@ -31,7 +31,7 @@ extension LoadedConfiguration {
             }
         }
         let span = SessionSpan(
-            lifetime: configuration.sessionLifetime.milliseconds,
+            lifetime: configuration.sessionLifetimeMax.milliseconds,
             caseLifetime: configuration.caseLifetime.milliseconds)
         let (catalog, found) = FlowLoader(services: services, span: span).load(readable)
         flows = catalog ?? .empty

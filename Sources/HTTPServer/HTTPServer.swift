@@ -18,8 +18,10 @@ import Threads
 /// `@unchecked Sendable`: any thread may call the functions of the C pointer `server`, and only the one call of `stop`
 /// that `stopping` lets through frees it.
 public final class HTTPServer: @unchecked Sendable {
-    /// The port of the listener, also when 0 was requested.
+    /// The port of the listener, also when 0 was requested. 0 for a path.
     public let port: UInt16
+    /// Where it listens: `192.0.2.1:80`, `[2001:db8::1]:80`, or `unix:` and a path.
+    public let address: String
     private let server: OpaquePointer
     private let core: Unmanaged<ServerCore>
     private let stopping = Mutex(Stopping.no)
@@ -62,6 +64,8 @@ public final class HTTPServer: @unchecked Sendable {
         }
         server = started
         port = cmhd_server_port(started)
+        cmhd_server_address(started, &message, message.count)
+        address = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Open connections.
@@ -189,7 +193,7 @@ extension HTTPServerConfiguration {
 
     fileprivate var options: cmhd_options {
         cmhd_options(
-            host: nil, port: port, workers: UInt32(clamping: max(1, workers)),
+            host: nil, port: port, listener: inheritedListener ?? 0, workers: UInt32(clamping: max(1, workers)),
             connections: UInt32(clamping: limits.connections), admits_at_once: limits.admitsAtOnce,
             connection_memory: limits.connectionMemory,
             target_bytes: UInt32(clamping: limits.targetBytes), head_bytes: UInt32(clamping: limits.headBytes),

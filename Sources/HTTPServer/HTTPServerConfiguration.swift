@@ -1,9 +1,14 @@
 /// The address of a server and its limits. Every default is safe on the open internet.
 public struct HTTPServerConfiguration: Sendable {
-    /// An address or a name; empty for all addresses of the machine.
+    /// An address or a name; empty for all addresses of the machine. Or `unix:` and the path of a socket that owner and
+    /// group may use; its clients count as `127.0.0.1`. The file of a server that was killed is replaced.
     public var host = "127.0.0.1"
     /// 0 takes a free port, see `HTTPServer.port`.
     public var port: UInt16 = 0
+    /// The descriptor of a stream socket that listens already, in place of ``host`` and ``port``: one that another
+    /// process has made and may give to the next server. Clients that have not been accepted when the server stops are
+    /// left to that one.
+    public var inheritedListener: Int32?
     /// Threads that serve connections.
     public var workers = 2
     /// The most bytes of a request, and the most connections.
@@ -20,6 +25,13 @@ public struct HTTPServerConfiguration: Sendable {
 
     /// The proxies in front of the server, whose word about the client's address counts; `nil` for none.
     public var trustedProxies: TrustedProxies?
+
+    /// The path under which proxies publish the server, such as `/concierge`; `nil` for none, or for what trusted
+    /// proxies say in `X-Forwarded-Prefix`. Addresses that the server gives begin with it (``HTTPRequest/basePath``),
+    /// and a request may have it, since not every proxy takes it away.
+    ///
+    /// - Precondition: ``isBasePath(_:)``
+    public var basePath: String?
 
     /// Called for each request before it is handled, on the worker's thread; once more with its body when the client
     /// has asked first (`Expect: 100-continue`). Throws an error to refuse the request, for the error renderer; returns
@@ -93,8 +105,10 @@ public struct HTTPServerConfiguration: Sendable {
         /// From the response until the client has received its last byte; for a streamed response, for each few
         /// kilobytes.
         public var write = Duration.seconds(30)
-        /// From a response to the next request line on the same connection.
-        public var idle = Duration.seconds(60)
+        /// From a response to the next request line on the same connection. Longer than proxies keep connections to a
+        /// server (nginx, Varnish, Squid and AWS 60 s, Traefik 90 s, Caddy 120 s): if both closed after the same time,
+        /// a request could meet a connection that is just being closed, and proxies do not repeat a POST.
+        public var idle = Duration.seconds(130)
 
         /// Starts with every default.
         public init() {}

@@ -25,6 +25,8 @@ struct RedisFields: Sendable {
         static let floor: UInt8 = 2
         /// At the end of the head, which a server of an earlier version does not read.
         static let exchange: UInt8 = 4
+        /// The same.
+        static let idleTimeout: UInt8 = 8
     }
 
     // MARK: Writing
@@ -36,15 +38,19 @@ struct RedisFields: Sendable {
         record.token.withBytes { head.add(raw: $0) }
         head.add(difference: record.createdAt)
         head.add(difference: record.expiresAt &- record.createdAt)
-        head.add(
-            (details.mode == .cookie ? Flag.cookie : 0) | (details.revisionFloor > 0 ? Flag.floor : 0)
-                | (details.exchange == nil ? 0 : Flag.exchange))
+        var flags: UInt8 = 0
+        if details.mode == .cookie { flags |= Flag.cookie }
+        if details.revisionFloor > 0 { flags |= Flag.floor }
+        if details.exchange != nil { flags |= Flag.exchange }
+        if details.idleTimeout != nil { flags |= Flag.idleTimeout }
+        head.add(flags)
         if details.revisionFloor > 0 { head.add(details.revisionFloor) }
         var labels = details.labels.isEmpty ? [] : details.labels.text
         if let keys, !labels.isEmpty { labels = SessionSeal(keys, of: id).seal(labels, named: "") }
         head.add(labels)
         head.add(details.retiredTokens, from: record.createdAt)
         if let exchange = details.exchange { head.add(exchange, from: record.createdAt) }
+        if let timeout = details.idleTimeout { head.add(difference: timeout) }
         return sealed(head, record.userID ?? "")
     }
 
@@ -218,6 +224,7 @@ struct RedisFields: Sendable {
             details.labels = labels ?? .none
             details.retiredTokens = try head.retiredTokens(from: createdAt)
             if flags & Flag.exchange != 0 { details.exchange = try head.exchange(from: createdAt) }
+            if flags & Flag.idleTimeout != 0 { details.idleTimeout = try head.difference() }
             return Head(
                 token: token, createdAt: createdAt, expiresAt: expiresAt, details: details, hasLabels: labels != nil)
         }

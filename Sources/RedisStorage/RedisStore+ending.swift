@@ -122,12 +122,13 @@ extension RedisStore {
             // Other servers may know of later uses. So no session counts as never used.
             let lastUsedAt = min(usedAt, Self.never) + settings.useLag
             let keptUntil = reply[4].number ?? .min
-            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil) { kept += 1 }
+            let deadline = query.deadline(
+                lastUsedAt, idleTimeout: head.details.idleTimeout, expiresAt: head.expiresAt)
+            if query.isKept(after: deadline, until: keptUntil) { kept += 1 }
             if RedisCommit.isUntimed(after: reply[6].text) { untimed.append(id) }
             // Where the node that has the set of due times has lost something, it comes again.
             if let due = reply[5].number, due <= query.now { bringForward(id, to: due, &lost, insists: true) }
-            let end = query.end(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil)
-            if end <= query.now {
+            if query.end(after: deadline, keptUntil: keptUntil) <= query.now {
                 guard !query.isInUse(id) else { continue }
                 if let tell = query.onOverdue {
                     tell(id)

@@ -139,20 +139,16 @@ extension RedisStore {
             }
         }
         for task in content.tasks { index(task, &request, insists: insists) }
-        if content.changesTimes { index(content, &request, insists: insists) }
-        if content.replaced == nil { request.add(listing(record.id, insists: insists)) }
-        return request
-    }
-
-    /// The time of a session's look, and of its end.
-    private func index(_ content: RedisCommit.Content, _ request: inout RedisRequest, insists: Bool) {
-        let record = content.record
-        let due = record.times.dueAt
-        if due < .max { bringForward(record.id, to: due, &request, insists: insists) }
-        // Another time stays until it comes up: see `dueSessions`.
-        if content.replaced != nil, record.times.keptUntil > record.expiresAt, let expiry = expiry(record) {
+        if content.changesTimes, record.times.dueAt < .max {
+            bringForward(record.id, to: record.times.dueAt, &request, insists: insists)
+        }
+        // When it goes earlier than before, the later time stays: `endExpired` ends it.
+        let mayLast = content.changesTimes && record.times.keptUntil > record.expiresAt
+        if content.replaced != nil, mayLast || !content.changesServicesOnly, let expiry = expiry(record) {
             request.add("PEXPIREAT", .text(keys.session(record.id)), .text(expiry), "GT")
         }
+        if content.replaced == nil { request.add(listing(record.id, insists: insists)) }
+        return request
     }
 
     /// Counts a session that is new, and has indexes say what is true after a commit.

@@ -4,8 +4,8 @@ import Storage
 /// A row of the table `sessions`. SQL statements use the columns; the rest is in `state`:
 ///
 ///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
-///     [revision floor] [labels, JSON] [earlier tokens] [exchange of a token] [bytes of replays] · services
-///     CRC-32 (4 bytes)
+///     [revision floor] [labels, JSON] [earlier tokens] [exchange of a token] [idle timeout] [bytes of replays]
+///     services · CRC-32 (4 bytes)
 ///
 /// Format 1 is of a store without keys. In format 2 the labels are sealed, and the place of each document is doubled,
 /// with one added if the document is sealed (``SessionSeal``).
@@ -74,6 +74,7 @@ struct SessionRow {
         static let retired: UInt8 = 8
         static let replays: UInt8 = 16
         static let exchange: UInt8 = 32
+        static let idleTimeout: UInt8 = 64
     }
 
     var state: [UInt8] {
@@ -93,11 +94,13 @@ struct SessionRow {
         if !details.retiredTokens.isEmpty { flags |= Flag.retired }
         if replayBytes > 0 { flags |= Flag.replays }
         if details.exchange != nil { flags |= Flag.exchange }
+        if details.idleTimeout != nil { flags |= Flag.idleTimeout }
         state.add(flags)
         if details.revisionFloor > 0 { state.add(details.revisionFloor) }
         if !labels.isEmpty { state.add(labels) }
         if !details.retiredTokens.isEmpty { state.add(details.retiredTokens, from: createdAt) }
         if let exchange = details.exchange { state.add(exchange, from: createdAt) }
+        if let timeout = details.idleTimeout { state.add(difference: timeout) }
         if replayBytes > 0 { state.add(UInt64(replayBytes)) }
         state.add(UInt64(services.count))
         for service in services { service.write(to: &state, from: createdAt, isMarked: isSealed) }
@@ -171,6 +174,7 @@ struct SessionRow {
             labels = flags & Flag.labels != 0 ? try state.bytes() : []
             if flags & Flag.retired != 0 { details.retiredTokens = try state.retiredTokens(from: createdAt) }
             if flags & Flag.exchange != 0 { details.exchange = try state.exchange(from: createdAt) }
+            if flags & Flag.idleTimeout != 0 { details.idleTimeout = try state.difference() }
             self.details = details
             replayBytes = flags & Flag.replays != 0 ? try state.count() : 0
             services = []

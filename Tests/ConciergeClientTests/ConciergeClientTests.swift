@@ -41,6 +41,17 @@ struct ConciergeClientTests {
         }
     }
 
+    @Test("a server that is published under a path is used there, whether or not its address has a final slash")
+    func basePath() async throws {
+        try await withApplication(setting: \.basePath, to: "/shop/v1") { app in
+            for slash in ["", "/"] {
+                let url = try #require(URL(string: "http://127.0.0.1:\(app.publicPort)/shop/v1\(slash)"))
+                let session = try await Session.open(at: url)
+                #expect(try await Session.resume(at: url, token: session.token).info().id == session.info().id)
+            }
+        }
+    }
+
     @Test("a server that cannot be reached is a problem with status 0")
     func offline() async throws {
         // No server gets this port, since it is never a free one.
@@ -120,7 +131,7 @@ struct ConciergeClientTests {
         }
     }
 
-    @Test("a POST is repeated with its key while the server is busy or still works on it, and is done once")
+    @Test("a write is repeated with its key while the server is busy or still works on it, and is done once")
     func retries() async throws {
         try await withServer { url, _ in
             let session = try await Session.open(at: url)
@@ -140,13 +151,10 @@ struct ConciergeClientTests {
                 at: url, token: session.token,
                 configuration: Wire.configuration(to: url, path: "/services/profile", replies: busy))
             #expect(try await other.service("profile", of: Profile.self).get().name == "Ada")
-            let refusing = try await Session.resume(
+            let writing = try await Session.resume(
                 at: url, token: session.token,
                 configuration: Wire.configuration(to: url, path: "/services/profile", replies: busy))
-            let refused = await #expect(throws: Problem.self) {
-                try await refusing.service("profile", of: Profile.self).patch(["name": "Eve"])
-            }
-            #expect(refused?.status == 503, "a PATCH is not repeated")
+            #expect(try await writing.service("profile", of: Profile.self).patch(["name": "Eve"]).name == "Eve")
         }
     }
 
@@ -275,7 +283,7 @@ struct ConciergeClientTests {
     }
 
     @Test(
-        "a stream that a proxy holds back is given up for a while, one without any answer is tried again",
+        "a stream that a proxy holds back, with its head or without, is given up for a while",
         arguments: [true, false])
     func heldBack(afterHead: Bool) async throws {
         try await withServer { url, _ in
@@ -293,7 +301,7 @@ struct ConciergeClientTests {
                 while try await values.next()?.name != "\(number)" {}
             }
             let isWaiting = Wire.requests(to: url).contains { $0.contains(" wait=") }
-            #expect(isWaiting == afterHead)
+            #expect(isWaiting)
         }
     }
 

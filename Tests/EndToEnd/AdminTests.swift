@@ -238,6 +238,28 @@ struct AdminTests {
         }
     }
 
+    @Test("a sign-in can say how long the session lasts, within what the configuration allows")
+    func chosenTimes() async throws {
+        try await withApplication(
+            { ($0.sessionIdleTimeoutMax, $0.sessionLifetimeMax) = (.seconds(14 * 86_400), .seconds(90 * 86_400)) }
+        ) { app in
+            let id = try await app.newSession().id
+            let answer = try await app.admin().send(
+                "PUT", "/v1/sessions/\(id)/user",
+                json: #"{"user_id":"ada","idle_timeout":"7d","lifetime":"P30D"}"#)
+            let session = try #require(answer[member: "session"])
+            let times = try ["last_used_at", "idle_expires_at", "expires_at"].map { name in
+                try #require(session[string: name].flatMap { Timestamp($0) }).millisecondsSince1970
+            }
+            #expect(times[1] - times[0] == 7 * 86_400_000)
+            // The last use is that of the client before.
+            #expect((30 * 86_400_000..<30 * 86_400_000 + 60_000).contains(times[2] - times[0]))
+            let refused = try await app.admin().send(
+                "PUT", "/v1/sessions/\(id)/user", json: #"{"user_id":"ada","lifetime":"91d","idle_timeout":"15d"}"#)
+            #expect(refused.status == 400 && refused.pointers == ["/idle_timeout", "/lifetime"])
+        }
+    }
+
     @Test("sign-out removes what is bound to a user, and nothing else; the token stays")
     func signOut() async throws {
         let services = [try ServiceFile(name: "orders", boundTo: .user), try ServiceFile(name: "theme")]
@@ -267,6 +289,8 @@ struct AdminTests {
             (#"{"user_id":""}"#, "invalid_state", "/user_id"),
             (#"{"user_id":"a","claims":[]}"#, "invalid_input", "/claims"),
             (#"{"user_id":"a","roles":[]}"#, "invalid_input", "/roles"), ("[]", "invalid_input", ""),
+            (#"{"user_id":"a","lifetime":30}"#, "invalid_input", "/lifetime"),
+            (#"{"user_id":"a","lifetime":"13h"}"#, "invalid_state", "/lifetime"),
         ])
     func badSignIn(body: String, code: String, pointer: String) async throws {
         try await withApplication { app in

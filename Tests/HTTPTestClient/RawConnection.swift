@@ -52,12 +52,29 @@ public final class RawConnection {
             isOpen = false
             throw Failure(description: "cannot connect to port \(port): \(String(cString: strerror(errno)))")
         }
-        var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        setTimeout(timeoutSeconds)
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         if let text { try send(text) }
+    }
+
+    /// - Parameter path: of a socket in the file system.
+    public init(path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let connected = withSocketAddress(path) { connect(descriptor, $0, $1) }
+        guard connected == 0 else {
+            let reason = errno
+            Glibc.close(descriptor)
+            isOpen = false
+            throw Failure(description: "cannot connect to \(path): \(String(cString: strerror(reason)))")
+        }
+        setTimeout(60)
+    }
+
+    private func setTimeout(_ seconds: Int) {
+        var timeout = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close() }

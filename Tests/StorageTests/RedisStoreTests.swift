@@ -402,15 +402,20 @@ import Testing
     func net() async throws {
         let now = SystemClock().now()
         let store = try fixture.store(expiryMargin: 60_000)
-        func record(_ revision: UInt64) -> SessionRecord {
+        func record(_ revision: UInt64, lifetime: Int64 = 60_000) -> SessionRecord {
             SessionRecord(
-                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: now, expiresAt: now + 60_000,
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: now, expiresAt: now + lifetime,
                 revision: revision, services: [], details: .none)
         }
         try await store.create(StoredSession(record: record(1), lastUsedAt: now))
         try await store.commit(Samples.commit(record(2), over: 1))
         let left = try #require(try fixture.ask("PTTL", .text(store.keys.session(id))).number)
         #expect((60_000...120_000).contains(left))
+        // A later end is later there, too. One that is earlier is none of its business.
+        for (revision, lifetime) in [(3, 500_000), (4, 60_000)] as [(UInt64, Int64)] {
+            try await store.commit(Samples.commit(record(revision, lifetime: lifetime), over: revision - 1))
+            #expect(try fixture.ask("PEXPIRETIME", .text(store.keys.session(id))).number == now + 560_000)
+        }
     }
 
     @Test("what a failure leaves of a user's sessions goes with the last of them")

@@ -358,6 +358,40 @@ import Testing
         #expect(try await ended(92 * minute, idleTimeout: 60 * minute) == 1)
     }
 
+    @Test("a commit may change the end of a session, and give it an idle timeout of its own", arguments: stores)
+    func chosenTimes(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        let minute: Int64 = 60_000
+        func commit(_ revision: UInt64, expiresAt: Int64, idleTimeout: Int64?) async throws {
+            let record = SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, id.low)), createdAt: 10, expiresAt: expiresAt,
+                revision: revision, services: [], details: SessionDetails(userID: "u", idleTimeout: idleTimeout))
+            if revision == 1 {
+                try await store.create(StoredSession(record: record, lastUsedAt: 11))
+            } else {
+                try await store.commit(Self.commit(record, replacing: revision - 1))
+            }
+            let loaded = try #require(try await store.load(id)).record
+            #expect(loaded.expiresAt == expiresAt && loaded.idleTimeout == idleTimeout && loaded.userID == "u")
+        }
+        func ended(_ now: Int64) async throws -> Int {
+            let query = ExpiryQuery(now: now, idleTimeout: minute, retention: 0, limit: 10) { _ in false }
+            return try await Self.ended(store, query)
+        }
+        try await commit(1, expiresAt: 5 * minute, idleTimeout: nil)
+        try await commit(2, expiresAt: 100 * minute, idleTimeout: 50 * minute)
+        #expect(try await ended(50 * minute) == 0)
+        try await store.touch([SessionUse(id: id, usedAt: 40 * minute)])
+        #expect(try await ended(90 * minute - 1) == 0)
+        // Used all the time, it would go at its end.
+        try await commit(3, expiresAt: 80 * minute, idleTimeout: 50 * minute)
+        #expect(try await ended(80 * minute - 1) == 0)
+        try await commit(4, expiresAt: 80 * minute, idleTimeout: nil)
+        #expect(try await ended(41 * minute - 1) == 0)
+        #expect(try await ended(41 * minute) == 1)
+        try await Self.expectCount(store, 0)
+    }
+
     @Test("a timeout that has become shorter holds for sessions that were written before", arguments: stores)
     func shorterTimeout(_ candidate: Candidate) async throws {
         let store = try await make(candidate)

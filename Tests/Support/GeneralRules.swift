@@ -18,7 +18,10 @@ enum GeneralRules {
         "www-authenticate", "x-accel-buffering", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]
 
-    static func check(_ response: TestResponse, of method: String, _ path: String, sourceLocation: SourceLocation) {
+    static func check(
+        _ response: TestResponse, of method: String, _ path: String, under basePath: String,
+        sourceLocation: SourceLocation
+    ) {
         for field in response.fields {
             #expect(known.contains(field.name.lowercased()), "field \(field.name)", sourceLocation: sourceLocation)
         }
@@ -57,11 +60,15 @@ enum GeneralRules {
         }
         if response.status == 405 { #expect(response["Allow"] != nil, sourceLocation: sourceLocation) }
         if response.status >= 400 || path == "/metrics" { Canary.check(response.text, of: path) }
-        if response.status >= 400, method != "HEAD" { checkProblem(response, sourceLocation: sourceLocation) }
+        if response.status >= 400, method != "HEAD" {
+            checkProblem(response, under: basePath, sourceLocation: sourceLocation)
+        }
     }
 
     /// RFC 9457.
-    private static func checkProblem(_ response: TestResponse, sourceLocation: SourceLocation) {
+    private static func checkProblem(
+        _ response: TestResponse, under basePath: String, sourceLocation: SourceLocation
+    ) {
         // Health is no problem, whatever its status.
         if response.status == 503, response["Content-Type"] == "application/json" { return }
         #expect(response["Content-Type"] == "application/problem+json", sourceLocation: sourceLocation)
@@ -72,7 +79,8 @@ enum GeneralRules {
         }
         let code = json[member: "code"]?.string
         #expect(code != nil, sourceLocation: sourceLocation)
-        #expect(json[member: "type"]?.string == code.map { "/problems/\($0)" }, sourceLocation: sourceLocation)
+        let type = code.map { "\(basePath)/problems/\($0)" }
+        #expect(json[member: "type"]?.string == type, sourceLocation: sourceLocation)
         #expect(json[member: "status"]?.int == response.status, sourceLocation: sourceLocation)
         #expect(json[member: "title"]?.string?.isEmpty == false, sourceLocation: sourceLocation)
         #expect(json[member: "detail"]?.string?.isEmpty == false, sourceLocation: sourceLocation)

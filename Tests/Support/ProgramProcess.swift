@@ -25,15 +25,19 @@ package final class ProgramProcess: Sendable {
     private let complaints: Stream
     private let hasEnded = Mutex(false)
 
-    /// - Parameter wrapper: a program, by its path, and its arguments, that starts ours and becomes it, as `strace -D`.
+    /// - Parameters:
+    ///   - wrapper: a program, by its path, and its arguments, that starts ours and becomes it, as `strace -D`.
+    ///   - descriptors: what it gets as 3, 4 and so on.
     package convenience init(
-        _ arguments: [String], environment: [String: String] = [:], through wrapper: [String] = []
+        _ arguments: [String], environment: [String: String] = [:], through wrapper: [String] = [],
+        passing descriptors: [Int32] = []
     ) throws {
-        try self.init(command: wrapper + [try Self.executable()] + arguments, environment: environment)
+        try self.init(
+            command: wrapper + [try Self.executable()] + arguments, environment: environment, passing: descriptors)
     }
 
     /// Another program, by its path.
-    package init(command: [String], environment: [String: String]) throws {
+    package init(command: [String], environment: [String: String], passing descriptors: [Int32] = []) throws {
         let path = command[0]
         output = try Stream()
         complaints = try Stream()
@@ -43,7 +47,11 @@ package final class ProgramProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, output.writer, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, complaints.writer, STDERR_FILENO)
         // Otherwise it would keep the connections of other tests open.
-        try Self.closeAll(from: 3, in: &actions)
+        // From places that are none of those.
+        let copies = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, 100) }
+        defer { for copy in copies { close(copy) } }
+        for (place, copy) in copies.enumerated() { posix_spawn_file_actions_adddup2(&actions, copy, 3 + Int32(place)) }
+        try Self.closeAll(from: 3 + Int32(copies.count), in: &actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

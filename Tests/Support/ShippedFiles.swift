@@ -1,5 +1,6 @@
 import Configuration
 import FlowTools
+import Foundation
 import Navigation
 import Sessions
 
@@ -32,6 +33,11 @@ package enum ShippedFiles {
     /// The text of any file, by its path in the repository.
     package static func text(_ path: String) throws -> String {
         String(decoding: try repository.read(path), as: UTF8.self)
+    }
+
+    /// Writes one of them, changed for a test.
+    package static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
     }
 }
 

@@ -7,6 +7,8 @@ package struct TestClient: Sendable {
     package let port: UInt16
     /// Fields that every request carries.
     package var fields: [(name: String, value: String)] = []
+    /// What stands before the path of each address that the server gives it.
+    package var basePath = ""
 
     package init(port: UInt16) { self.port = port }
 
@@ -55,7 +57,7 @@ package struct TestClient: Sendable {
             try connection.send(bytes)
             return try connection.readResponse(isBodiless: method == "HEAD")
         }
-        GeneralRules.check(response, of: method, path, sourceLocation: sourceLocation)
+        GeneralRules.check(response, of: method, path, under: basePath, sourceLocation: sourceLocation)
         return response
     }
 

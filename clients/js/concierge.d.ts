@@ -18,7 +18,7 @@ export interface SessionInfo {
 }
 
 export interface SessionOptions {
-  /** The server, such as `https://concierge.example.org`, without a slash at its end. Default: the page's own. */
+  /** The server, such as `https://concierge.example.org` or `https://example.org/concierge`. Default: the page's own. */
   url?: string;
   /** `bearer` (default): this module keeps the token. `cookie`: the browser does, out of reach of scripts. */
   mode?: "bearer" | "cookie";

@@ -24,7 +24,7 @@ export class Session extends EventTarget {
 
   constructor(options) {
     super();
-    this.#options = { url: "", mode: "bearer", storage: null, key: "concierge", ...options };
+    this.#options = { mode: "bearer", storage: null, key: "concierge", ...options, url: options?.url?.replace(/\/$/, "") ?? "" };
     if (options?.token) this.token = options.token;
     this.query = options?.schemas ? "?include=schema" : "";
   }

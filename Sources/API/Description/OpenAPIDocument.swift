@@ -83,7 +83,7 @@ package struct OpenAPIDocument {
                     ? "Every session has its own service locator and its own instances of services."
                     : "For operators and trusted back ends.")
         }
-        json.objects("servers", ["/"]) { server, url in
+        json.objects("servers", [Self.root]) { server, url in
             server.member("url", url)
             server.member("description", "The listener that this description was read from.")
         }
@@ -95,6 +95,17 @@ package struct OpenAPIDocument {
         json.object("components", components)
         json.endObject()
         return json.bytes
+    }
+
+    private static let root = "/"
+
+    /// The document for clients whose addresses begin with the base path.
+    package static func bytes(_ bytes: [UInt8], under basePath: String) -> [UInt8] {
+        // Nothing before it is another's.
+        guard let place = bytes.firstRange(of: Array("\"url\":\"\(root)\"".utf8)) else { return bytes }
+        var bytes = bytes
+        bytes.replaceSubrange(place, with: "\"url\":\(basePath.inJSON)".utf8)
+        return bytes
     }
 
     private func paths(_ json: inout JSONWriter) {

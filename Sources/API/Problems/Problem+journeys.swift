@@ -123,16 +123,26 @@ extension Problem {
     }
 
     /// The text of a journey; of one that cannot go on with the problem that keeps it.
-    package static func shown(_ text: JourneyText) -> [UInt8] {
+    package static func shown(_ text: JourneyText, under basePath: String) -> [UInt8] {
         guard let refusal = text.problem else { return text.bytes }
         let problem = Problem(refusal, ofJourneyAt: nil, bringsInput: false)
         var json = JSONWriter(reservingCapacity: 1_024)
         // The view with one more member at its end.
         json.raw(text.bytes.dropLast())
         json.name("problem")
-        problem.write(to: &json, requestID: nil)
+        problem.write(to: &json, requestID: nil, basePath: basePath)
         json.endObject()
         return json.bytes
+    }
+
+    /// A problem that is kept as a document, for a response whose addresses begin with the base path.
+    package static func shown(_ kept: JSONDocument, under basePath: String) -> JSONDocument {
+        guard !basePath.isEmpty, let members = kept.members else { return kept }
+        return JSONDocument(
+            members: members.map { name, value in
+                guard name == "type", let path = value.string else { return (name: name, value: value) }
+                return (name: name, value: JSONDocument(basePath + path))
+            })
     }
 
     private static func startAgainSentence(_ restart: JourneyRestart?) -> String {

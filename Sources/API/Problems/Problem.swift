@@ -32,18 +32,19 @@ package struct Problem: Error, Sendable {
         .contentType: mediaType, .cacheControl: "no-store", .contentSecurityPolicy: ContentPolicy.data,
     ])
 
-    package func response(requestID: String) -> HTTPResponse {
+    /// - Parameter basePath: stands before the path of its type.
+    package func response(requestID: String, basePath: String = "") -> HTTPResponse {
         var json = JSONWriter()
-        write(to: &json, requestID: requestID)
+        write(to: &json, requestID: requestID, basePath: basePath)
         var response = HTTPResponse(kind.status, fields: HTTPFields(Self.fixedFields), body: json.bytes)
         for line in fields.lines { response.fields.add(line.name, line.value) }
         return response
     }
 
     /// - Parameter requestID: of the request that it is the response to; nil for a part of another response.
-    func write(to json: inout JSONWriter, requestID: String?) {
+    func write(to json: inout JSONWriter, requestID: String?, basePath: String = "") {
         json.beginObject()
-        json.member("type", "/problems/\(kind.code)")
+        json.member("type", kind.type(under: basePath))
         json.member("title", kind.title)
         json.member("status", Int(kind.status.code))
         json.member("detail", detail)

@@ -16,6 +16,9 @@ package struct ProblemKind: Sendable {
         self.explanation = explanation
     }
 
+    /// The `type` of its problems, the address of its explanation.
+    package func type(under basePath: String) -> String { "\(basePath)/problems/\(code)" }
+
     package static func named(_ code: String) -> ProblemKind? { byCode[code] }
 
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })

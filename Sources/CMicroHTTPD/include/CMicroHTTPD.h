@@ -94,6 +94,7 @@ typedef enum {
     CMHD_FIELD_ACCEPT_ENCODING,
     CMHD_FIELD_CONTENT_ENCODING,
     CMHD_FIELD_TRANSFER_ENCODING,
+    CMHD_FIELD_X_FORWARDED_PREFIX,
     CMHD_FIELD_NAMES,           ///< how many there are
 } cmhd_field_name;
 
@@ -223,8 +224,9 @@ typedef struct {
 
 /// Limits and deadlines, in bytes and milliseconds.
 typedef struct {
-    const char *_Nullable host; ///< an address or a name; "" for every address
+    const char *_Nullable host; ///< an address or a name; "" for every address; "unix:" and a path
     uint16_t port;              ///< 0: a free one
+    int listener;               ///< a socket that listens, in place of both; 0 for none
     unsigned workers;
     unsigned connections;       ///< over all workers; at this number, idle ones make room for clients that wait
     bool admits_at_once;        ///< then the oldest of those without a request make room; see worker.c
@@ -265,8 +267,11 @@ const char *cmhd_library_version(void);
 cmhd_server *_Nullable cmhd_server_start(const cmhd_options *options, const cmhd_callbacks *callbacks, char *message,
                                          size_t message_size);
 
-/// The port of the listener, also when 0 was requested.
+/// The port of the listener, also when 0 was requested. 0 at a path.
 uint16_t cmhd_server_port(const cmhd_server *server);
+
+/// Where it listens: "192.0.2.1:80", "[2001:db8::1]:80" or "unix:" and a path.
+void cmhd_server_address(const cmhd_server *server, char *text, size_t size);
 
 /// Open connections of all workers.
 unsigned cmhd_server_connections(const cmhd_server *server);

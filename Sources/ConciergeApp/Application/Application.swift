@@ -46,6 +46,7 @@ package actor Application {
     let readiness: Readiness
     /// Closed after the last writer has ended.
     let store: any SessionStore
+    private let sockets: InheritedSockets
     private var running: Running?
 
     /// - Parameters:
@@ -55,13 +56,15 @@ package actor Application {
     ///   - log: `nil` for the standard error of this process.
     ///   - store: `nil` for the configured store.
     ///   - clock: the time by which sessions expire.
+    ///   - sockets: where hosts that are `systemd` listen.
     /// - Throws: `ServiceCatalogError` with every problem of the services, `StoreOpeningError`.
     package init(
         _ configuration: Configuration, services: [ServiceFile] = [], adding added: SwiftServices = SwiftServices(),
         flows: FlowCatalog = .empty, log: Log? = nil, store: (any SessionStore)? = nil,
-        clock: any SessionClock = SystemClock()
+        clock: any SessionClock = SystemClock(), sockets: InheritedSockets = .ofProcess
     ) throws {
         self.configuration = configuration
+        self.sockets = sockets
         self.flows = flows
         self.log = log ?? Log(settings: configuration.log)
         let catalog = try ServiceCatalog(
@@ -132,16 +135,18 @@ package actor Application {
         let tls = try readCertificates()
         var publicListener = HTTPServerConfiguration.publicListener(configuration, tls: tls?.publicListener)
         publicListener.admission = quotas.admit
+        publicListener.inheritedListener = try inheritedSocket("public")
         let publicServer = try HTTPServer(
             router: publicRoutes, configuration: publicListener,
             errors: ProblemRenderer(log: log, counts: problems),
             observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer
         do {
+            var adminListener = HTTPServerConfiguration.adminListener(
+                configuration, largestImport: sessions.largestImport, tls: tls?.adminListener)
+            adminListener.inheritedListener = try inheritedSocket("admin")
             adminServer = try HTTPServer(
-                router: adminRoutes.router,
-                configuration: .adminListener(
-                    configuration, largestImport: sessions.largestImport, tls: tls?.adminListener),
+                router: adminRoutes.router, configuration: adminListener,
                 errors: ProblemRenderer(log: log, counts: problems),
                 observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 1))
         } catch {
@@ -170,8 +175,8 @@ package actor Application {
                 )
             })
         log.write(.info, "listening") { line in
-            line.add("public", address(configuration.host, publicServer.port))
-            line.add("admin", address(configuration.admin.host, adminServer.port))
+            line.add("public", address(of: publicServer, at: configuration.host))
+            line.add("admin", address(of: adminServer, at: configuration.admin.host))
             line.add("version", BuildInformation.version)
             line.add("store", configuration.store.description)
             let store = StoreDescription(configuration, store)
@@ -374,8 +379,20 @@ package actor Application {
         return { try await tool.svg(of: $0) }
     }
 
-    /// The address as a client on this machine writes it.
-    private func address(_ host: String, _ port: UInt16) -> String {
-        "\(configuration.tls.certificate == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    /// The socket of a listener whose host is `systemd`; nil for others.
+    private func inheritedSocket(_ name: String) throws -> Int32? {
+        let inherited = [("public", configuration.host), ("admin", configuration.admin.host)].filter {
+            $0.1 == ListenAddress.inherited
+        }
+        guard inherited.contains(where: { $0.0 == name }) else { return nil }
+        return try sockets.descriptor(named: name, isOnly: inherited.count == 1)
+    }
+
+    /// The address as a client on this machine writes it; of a socket in the file system `unix:PATH`.
+    private func address(of server: HTTPServer, at host: String) -> String {
+        let written = "\(host.contains(":") ? "[\(host)]" : host):\(server.port)"
+        let place = ListenAddress.hasPort(host) ? written : server.address
+        if ListenAddress.path(place) != nil { return place }
+        return "\(configuration.tls.certificate == nil ? "http" : "https")://\(place)"
     }
 }

@@ -16,6 +16,8 @@ extension SessionSettings {
         self.init()
         idleTimeout = configuration.sessionIdleTimeout.milliseconds
         lifetime = configuration.sessionLifetime.milliseconds
+        longestIdleTimeout = configuration.sessionIdleTimeoutMax.milliseconds
+        longestLifetime = configuration.sessionLifetimeMax.milliseconds
         touchInterval = configuration.touchInterval.milliseconds
         expiredRetention = configuration.expiredRetention.milliseconds
         caseLifetime = configuration.caseLifetime.milliseconds
@@ -103,6 +105,7 @@ extension HTTPServerConfiguration {
         if tls != nil { result.commonFields["Strict-Transport-Security"] = "max-age=31536000" }
         result.host = configuration.host
         result.port = UInt16(clamping: configuration.port)
+        result.basePath = configuration.basePath
         result.workers = configuration.workers
         result.limits.targetBytes = configuration.limits.targetBytes
         result.limits.headBytes = configuration.limits.headerBytes

@@ -47,6 +47,12 @@ final class Readiness: Sendable {
 
     func beginDraining() { phase.store(.draining, ordering: .releasing) }
 
+    /// How long a worker has not come back to its connections, if that is too long; `nil` when all respond.
+    var blockedFor: Duration? {
+        let blocked = server.withLock(\.server)?.blockedFor ?? .zero
+        return blocked < longestTurn ? nil : blocked
+    }
+
     var checks: [Check] {
         let failure: String? =
             switch phase.load(ordering: .acquiring) {
@@ -54,13 +60,13 @@ final class Readiness: Sendable {
             case .serving: isOpen ? nil : obstacle.withLock(\.self) ?? "The server waits for its store."
             case .draining: "The server is stopping."
             }
-        let blocked = server.withLock(\.server)?.blockedFor ?? .zero
         return [
             Check(name: "serving", failure: failure), Check(name: "store", failure: store.trouble),
             Check(
                 name: "workers",
-                failure: blocked < longestTurn
-                    ? nil : "A worker has been busy with one request for \(blocked.components.seconds) s."),
+                failure: blockedFor.map {
+                    "A worker has been busy with one request for \($0.components.seconds) s."
+                }),
         ]
     }
 }

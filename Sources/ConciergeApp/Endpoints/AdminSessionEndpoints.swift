@@ -82,8 +82,7 @@ struct AdminSessionEndpoints: Sendable {
             return .signedIn($0.session, $0.token)
         }
         do {
-            return try response.of(
-                await sessions.attachUser(user.userID, claims: user.claims, to: session, once: response.once))
+            return try response.of(await sessions.attach(user, to: session, once: response.once))
         } catch SessionError.ended {
             // One that has expired and stays for its work, too.
             throw Problem(.sessionNotFound)

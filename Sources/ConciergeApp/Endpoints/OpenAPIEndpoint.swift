@@ -19,7 +19,17 @@ struct OpenAPIEndpoint: Sendable {
     }
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.get, "/openapi.json") { [document] request in try document.value.answer(to: request) }
+        routes.on(.get, "/openapi.json") { [self] request in
+            try representation(under: request.basePath).answer(to: request)
+        }
+    }
+
+    /// The document is made once: a base path may be what a client wrote.
+    private func representation(under basePath: String) -> Representation {
+        let common = document.value
+        guard !basePath.isEmpty else { return common }
+        return Representation(
+            MediaType.json, OpenAPIDocument.bytes(common.bytes, under: basePath))
     }
 
     static let operations: [APIOperation] = [

@@ -54,7 +54,7 @@ struct ProgramEndpoints: Sendable {
             throw Problem(.notFound, "There is no kind of problem with that code.")
         }
         return .json { json in
-            json.member("type", "/problems/\(kind.code)")
+            json.member("type", kind.type(under: request.basePath))
             json.member("code", kind.code)
             json.member("status", Int(kind.status.code))
             json.member("title", kind.title)

@@ -49,7 +49,8 @@ struct SessionEndpoints: Sendable {
                 json.token(token)
             }
         }
-        response.fields.add(.location, Self.location(of: summary.id))
+        let location = Self.location(of: summary.id)
+        response.fields.add(.location, request.basePath.isEmpty ? location : request.basePath + location)
         if mode == .cookie { response.fields.add(.setCookie, cookie(carrying: token, of: summary)) }
         return response
     }

@@ -77,7 +77,8 @@ struct TaskEndpoints: Sendable {
         return .json { json in
             json.array("items") { json in
                 for (task, details) in items {
-                    json.listed(task, task.status(at: query.now), details, sessions.timestamp)
+                    json.listed(
+                        task, task.status(at: query.now), details, sessions.timestamp, under: request.basePath)
                 }
             }
             if tasks.count > page.limit { json.member("next", tasks[page.limit - 1].id.description) }
@@ -157,7 +158,8 @@ extension JSONWriter {
 
     /// A task in the list of all.
     fileprivate mutating func listed(
-        _ task: StoredTask, _ status: TaskStatus, _ details: TaskDetails?, _ shown: (Int64) -> Timestamp
+        _ task: StoredTask, _ status: TaskStatus, _ details: TaskDetails?, _ shown: (Int64) -> Timestamp,
+        under basePath: String
     ) {
         func optionalTime(_ name: String, _ time: Int64?) {
             self.name(name)
@@ -182,7 +184,7 @@ extension JSONWriter {
                 json.member("output", result.output)
                 if let signIn = result.signIn { json.member("sign_in", signIn) }
             }
-            member("problem", result.problem)
+            member("problem", Problem.shown(result.problem, under: basePath))
         }
         endObject()
     }
@@ -203,7 +205,7 @@ extension HTTPResponse {
         case .held(let problem):
             self = .json(.accepted) { json in
                 json.member("held", true)
-                json.member("problem", problem)
+                json.member("problem", Problem.shown(problem, under: request.basePath))
             }
         }
     }

@@ -141,7 +141,8 @@ final class EventStream: Sendable {
         case .lost: return .cut
         // The last event has said so.
         case .ended(.sessionEnded): return .end
-        case .ended(.tokenReplaced): return last("token_replaced")
+        // A page needs a moment for its new cookie. With the old one an `EventSource` would get 401, which is the end.
+        case .ended(.tokenReplaced): return last("token_replaced", retry: Int.random(in: 4_000...8_000))
         case .ended(.stopping): return last("stopping")
         case .ended(.gap): return last("reset")
         // A browser that came back at once would displace the next.

@@ -15,7 +15,7 @@ struct ProblemRenderer: HTTPErrorRenderer {
         let problem = problem(for: error, of: request)
         counts.count(problem.kind)
         if request.isOfEventSource, let response = problem.comingBack { return response }
-        return problem.response(requestID: request.id.text)
+        return problem.response(requestID: request.id.text, basePath: request.basePath)
     }
 
     private func problem(for error: any Error, of request: HTTPRequest) -> Problem {
@@ -42,7 +42,9 @@ extension Problem {
             self.init(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
         case let error as HTTPError:
             guard let kind = ProblemKind.named(error.code) else { return nil }
-            let isArchive = error.status == .contentTooLarge && request.target.hasPrefix(MoveEndpoints.importPath)
+            let isArchive =
+                error.status == .contentTooLarge
+                && ["", request.basePath].contains { request.target.hasPrefix($0 + MoveEndpoints.importPath) }
             self.init(kind, isArchive ? MoveEndpoints.tooLarge : error.detail, fields: error.fields)
         default: return nil
         }
@@ -56,12 +58,12 @@ extension HTTPRequest {
         return !pattern.hasSuffix("/events") && !pattern.hasSuffix("/navigation")
     }
 
-    /// The path of the journey as the client wrote it, so that it works for the client.
+    /// The path of the journey with the names that the client wrote, so that it works for the client.
     var journeyPath: String? {
         guard let names = match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else { return nil }
         let session = String(decoding: parameterBytes(0), as: UTF8.self)
         let journey = String(decoding: parameterBytes(1), as: UTF8.self)
-        return "/v1/sessions/\(session)/journeys/\(journey)"
+        return "\(basePath)/v1/sessions/\(session)/journeys/\(journey)"
     }
 }
 

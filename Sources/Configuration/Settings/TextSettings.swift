@@ -66,9 +66,17 @@ extension Setting where Value == String {
     /// An address to listen on. Names are not looked up, so that a server's address does not depend on a resolver.
     static var address: Self {
         text(
-            "address", "an IPv4 or IPv6 address, or localhost",
-            schema: ["type": "string", "pattern": "^(localhost|[0-9.]+|[0-9a-fA-F:.]+)$"],
+            "address", "an IPv4 or IPv6 address, localhost, unix: and a path of at most 107 bytes, or systemd",
+            schema: ["type": "string", "pattern": "^(localhost|systemd|[0-9.]+|[0-9a-fA-F:.]+|unix:.+)$"],
             isAllowed: ListenAddress.isValid)
+    }
+
+    /// What stands before the paths of a server's addresses.
+    static var basePath: Self {
+        text(
+            "string", "a path of letters, digits and -._~, without a final slash", examples: "\"/concierge\"",
+            schema: ["type": "string", "pattern": "^(/[A-Za-z0-9._~-]+)+$", "maxLength": 256],
+            isAllowed: HTTPServerConfiguration.isBasePath)
     }
 
     /// Where something is sent: a URL of HTTP (RFC 9110, section 4.2).
@@ -173,12 +181,28 @@ extension Setting {
 /// An address to listen on, as text.
 package enum ListenAddress {
     static func isValid(_ text: String) -> Bool {
-        text == "localhost" || isAddress(text, AF_INET) || isAddress(text, AF_INET6)
+        if let path = path(text) { return (1...107).contains(path.utf8.count) && !path.utf8.contains(0) }
+        return text == "localhost" || text == inherited || isOfInternet(text)
     }
+
+    /// Stands for a socket that the process was given when it was started.
+    package static let inherited = "systemd"
+
+    /// The path of a socket in the file system, which the address names as `unix:PATH`; it is relative to the working
+    /// directory.
+    package static func path(_ address: String) -> Substring? {
+        let scheme = "unix:"
+        return address.hasPrefix(scheme) ? address.dropFirst(scheme.count) : nil
+    }
+
+    /// Whether a listener at the address has the port that the configuration names.
+    @Sendable package static func hasPort(_ address: String) -> Bool { path(address) == nil && address != inherited }
+
+    static func isOfInternet(_ text: String) -> Bool { isAddress(text, AF_INET) || isAddress(text, AF_INET6) }
 
     /// Whether only this machine can reach a listener at the address.
     package static func isLoopback(_ address: String) -> Bool {
-        if address == "localhost" { return true }
+        if address == "localhost" || path(address) != nil { return true }
         var v4 = in_addr()
         if inet_pton(AF_INET, address, &v4) == 1 { return UInt32(bigEndian: v4.s_addr) >> 24 == 127 }
         var v6 = in6_addr()
@@ -225,7 +249,7 @@ private enum WebOrigin {
 
     private static func isHost(_ host: Substring) -> Bool {
         if host.first == "[", host.last == "]" {
-            return host.contains(":") && ListenAddress.isValid(String(host.dropFirst().dropLast()))
+            return host.contains(":") && ListenAddress.isOfInternet(String(host.dropFirst().dropLast()))
         }
         return !host.isEmpty && host.utf8.allSatisfy(isOfName)
     }

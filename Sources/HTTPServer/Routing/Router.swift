@@ -70,6 +70,8 @@ public struct Router: Sendable {
     private static let everything = "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"
 
     private let trie: RouteTrie
+    /// See ``HTTPServerConfiguration/basePath``.
+    private var basePath: [UInt8]?
     /// In the order in which they were added.
     public let routes: [Route]
 
@@ -97,10 +99,26 @@ public struct Router: Sendable {
         return fields.withTarget { target in
             let path = RequestTarget(target).path
             if target.count > path.lowerBound, target[path.lowerBound] == UInt8(ascii: "*") { return .asterisk }
-            return trie.look(
+            return look(
                 up: method, path: UnsafeRawBufferPointer(rebasing: target[path]),
                 at: fields.target.lowerBound + path.lowerBound)
         }
+    }
+
+    /// The same routes, also where a path begins with the base path.
+    func served(under basePath: String?) -> Router {
+        var router = self
+        router.basePath = basePath.map { Array($0.utf8) }
+        return router
+    }
+
+    /// A path is first looked up as it is: most proxies take the base path away.
+    private func look(up method: HTTPMethod, path: UnsafeRawBufferPointer, at start: Int) -> RouteTrie.Outcome {
+        let outcome = trie.look(up: method, path: path, at: start)
+        guard case .notFound = outcome, let basePath, path.starts(with: basePath) else { return outcome }
+        // The base path alone is the root.
+        let rest = path.count == basePath.count ? path.prefix(1) : path.dropFirst(basePath.count)
+        return trie.look(up: method, path: UnsafeRawBufferPointer(rebasing: rest), at: start + basePath.count)
     }
 
     /// A route for `GET` responds to `HEAD` as well.
@@ -125,7 +143,7 @@ public struct Router: Sendable {
         let plain = path.split(separator: "/").map { "/\($0)" }.joined()
         guard plain != path else { return nil }
         var text = plain
-        let outcome = text.withUTF8 { trie.look(up: method, path: UnsafeRawBufferPointer($0), at: 0) }
+        let outcome = text.withUTF8 { look(up: method, path: UnsafeRawBufferPointer($0), at: 0) }
         switch outcome {
         case .found, .wrongMethod: return plain
         default: return nil

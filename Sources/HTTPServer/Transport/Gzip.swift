@@ -39,7 +39,8 @@ extension HTTPRequestFields {
 ///
 /// Compressing tells the length of what is compressed, and so whether two parts of it are alike (the attack BREACH).
 /// That is of use where a response has a secret together with something that the attacker made the client send. Tokens
-/// and links are in responses to POST alone, and no response to GET repeats anything of the request.
+/// and links are in responses to POST alone, and no response to GET repeats anything of the request, but the base path,
+/// which no page can make a browser send.
 extension HTTPResponse {
     /// Shorter responses fit in one packet as they are.
     static let leastBytesToCompress = 1_024

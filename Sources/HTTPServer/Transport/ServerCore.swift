@@ -10,6 +10,8 @@ final class ServerCore: Sendable {
     /// `nil` when no page of another origin may call the server.
     private let crossOrigin: CrossOriginFields?
     let trustedProxies: TrustedProxies?
+    /// `nil` when addresses have none.
+    private let prefix: PathPrefix?
     /// `nil` when an address may have any number.
     let connections: AddressConnections?
     private let admission: (@Sendable (HTTPRequest) throws -> HTTPFields?)?
@@ -21,12 +23,14 @@ final class ServerCore: Sendable {
         router: Router, configuration: HTTPServerConfiguration, errors: any HTTPErrorRenderer,
         observer: (any HTTPServerObserver)?
     ) {
-        self.router = router
+        precondition(configuration.basePath.map(HTTPServerConfiguration.isBasePath) ?? true, "`basePath` is malformed")
+        self.router = router.served(under: configuration.basePath)
         self.errors = errors
         self.observer = observer
         connections = configuration.addressConnections
         admission = configuration.admission
         trustedProxies = configuration.trustedProxies
+        prefix = PathPrefix(configuration)
         executors = (0..<max(1, configuration.workers)).map { _ in WorkerExecutor() }
         let commonFields = configuration.commonFields
         precondition(commonFields.isWellFormed, "a field of `commonFields` is malformed")
@@ -98,11 +102,12 @@ final class ServerCore: Sendable {
     ) -> HTTPRequest {
         let peer = PeerAddress(raw.pointee.peer)
         let client = trustedProxies?.client(behind: peer, copy fields) ?? peer
+        let basePath = prefix?.text(for: copy fields, from: peer) ?? ""
         return HTTPRequest(
             id: ids.id(of: fields, number: raw.pointee.number), method: method, fields: fields,
             body: raw.pointee.body_length == 0 ? [] : raw.pointee.bodyBytes,
             awaitsContinue: raw.pointee.awaits_continue,
-            peer: peer, client: client, match: match, receivedAt: raw.pointee.received_at,
+            peer: peer, client: client, basePath: basePath, match: match, receivedAt: raw.pointee.received_at,
             worker: Int(raw.pointee.worker))
     }
 

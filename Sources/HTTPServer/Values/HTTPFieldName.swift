@@ -67,6 +67,7 @@ public struct HTTPFieldName: Sendable {
     public static let cookie = HTTPFieldName(constant: "Cookie")
     /// `ETag`.
     public static let etag = HTTPFieldName(constant: "ETag")
+    static let forwardedPrefix = HTTPFieldName(constant: "X-Forwarded-Prefix")
     /// `Host`.
     public static let host = HTTPFieldName(constant: "Host")
     /// `If-Match`.

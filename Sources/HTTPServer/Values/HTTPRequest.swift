@@ -16,6 +16,9 @@ public final class HTTPRequest: Sendable {
     public let peer: PeerAddress
     /// The client's address: ``peer``, or what trusted proxies say (``HTTPServerConfiguration/trustedProxies``).
     public let client: PeerAddress
+    /// What stands before the path of each address that the response gives: ``HTTPServerConfiguration/basePath``, or what
+    /// a trusted proxy says; empty for nothing. It has no final slash.
+    public let basePath: String
     /// The matched route and its parameters.
     public let match: RouteMatch
     /// When its worker began with it, in nanoseconds of the monotonic clock. The time before that, in the kernel, is
@@ -37,8 +40,8 @@ public final class HTTPRequest: Sendable {
 
     init(
         id: RequestID, method: HTTPMethod, fields: consuming HTTPRequestFields, body: [UInt8],
-        awaitsContinue: Bool = false, peer: PeerAddress, client: PeerAddress? = nil, match: consuming RouteMatch,
-        receivedAt: UInt64, worker: Int
+        awaitsContinue: Bool = false, peer: PeerAddress, client: PeerAddress? = nil, basePath: String = "",
+        match: consuming RouteMatch, receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method
@@ -47,6 +50,7 @@ public final class HTTPRequest: Sendable {
         self.awaitsContinue = awaitsContinue
         self.peer = peer
         self.client = client ?? peer
+        self.basePath = basePath
         self.match = match
         self.receivedAt = receivedAt
         self.worker = worker

@@ -17,7 +17,6 @@ struct SessionReader {
     let replays: ReplayReader
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
-    private let selectUses: SQLiteStatement
     private let selectDue: SQLiteStatement
 
     init(
@@ -35,9 +34,6 @@ struct SessionReader {
         replays = try ReplayReader(connection)
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
-        selectUses = try connection.prepare(
-            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision, user_id IS NOT NULL, kept_until "
-                + "FROM sessions WHERE key > ?1 ORDER BY key")
         selectDue = try connection.prepare(
             "SELECT key, substr(state, 2, 8), due_at FROM sessions INDEXED BY sessions_due WHERE due_at <= ?1 "
                 + "ORDER BY due_at LIMIT ?2")
@@ -150,19 +146,24 @@ struct SessionReader {
     func overdue(_ query: ExpiryQuery, after key: Int64?) throws(SQLiteError) -> Overdue {
         defer { noteDamagedPages() }
         var (sessions, candidates, kept) = ([(key: Int64, usedAt: Int64)](), [Shedding.Candidate](), 0)
-        let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
-            let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
+        let walk = try KeyWalk(selectPage, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
+            let (key, usedAt, expiresAt) = (row.int64(0), row.int64(2), row.int64(3))
+            let (hasUser, times) = (!row.isNull(4), SessionTimes(row, at: 6))
             // After a crash a session that was used may look as if it was not: then this is later than its creation.
             let lastUsedAt = recovery.lastUse(usedAt)
-            let keptUntil = row.isNull(6) ? Int64.min : row.int64(6)
-            let end = query.end(lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil)
-            let isOver = end <= query.now
-            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil) { kept += 1 }
+            var deadline = query.deadline(lastUsedAt, idleTimeout: nil, expiresAt: expiresAt)
+            // Only a session that seems to have expired is worth a look at what it has chosen itself.
+            if deadline <= query.now, deadline < expiresAt, let own = SessionRow(row)?.details.idleTimeout {
+                deadline = query.deadline(lastUsedAt, idleTimeout: own, expiresAt: expiresAt)
+            }
+            let isOver = query.end(after: deadline, keptUntil: times.keptUntil) <= query.now
+            if query.isKept(after: deadline, until: times.keptUntil) { kept += 1 }
+            let low = UnsafeRawBufferPointer(rebasing: row.bytes(5).dropFirst().prefix(8))
             guard isOver || query.sheddingLifetime != nil, low.count == 8 else { return .sound }
             let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
             let candidate = query.candidate(
-                id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil,
-                hasUser: row.int64(5) != 0)
+                id, revision: row.int64(1), lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: times.keptUntil,
+                hasUser: hasUser)
             guard isOver || candidate != nil, !query.isInUse(id) else { return .sound }
             switch candidate {
             case _ where isOver && query.onOverdue != nil: query.onOverdue?(id)

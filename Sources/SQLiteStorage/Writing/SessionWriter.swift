@@ -53,7 +53,7 @@ struct SessionWriter {
         // The key is enough: no two sessions share one, and the committed session was in the table before.
         let condition = "WHERE key = ?1 AND revision = ?9 AND large = ?10"
         updateServices = try connection.prepare("\(change) \(condition)")
-        updateSession = try connection.prepare("\(change), user_id = ?5 \(condition)")
+        updateSession = try connection.prepare("\(change), user_id = ?5, expires_at = ?8 \(condition)")
         selectSession = try connection.prepare(
             "SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND \(Self.isOfID)")
         deleteSession = try connection.prepare(
@@ -167,7 +167,10 @@ struct SessionWriter {
         let row = try row(of: commit.record, usedAt: 0, over: former)
         let update = commit.changesServicesOnly ? updateServices : updateSession
         try bind(row, to: update)
-        if !commit.changesServicesOnly { try update.bind(5, commit.record.userID) }
+        if !commit.changesServicesOnly {
+            try update.bind(5, commit.record.userID)
+            try update.bind(8, commit.record.expiresAt)
+        }
         try update.bind(9, Int64(clamping: commit.replacedRevision))
         try update.bind(10, Int64(former?.large ?? 0))
         try update.bind(7, commit.usedAt)

@@ -7,6 +7,18 @@ package struct SessionSettings: Sendable {
     package var idleTimeout: Int64 = 30 * 60 * 1_000
     /// A session expires this long after it was created, used or not.
     package var lifetime: Int64 = 12 * 60 * 60 * 1_000
+    /// The most that a back end may choose for a session (``ChosenTimes``).
+    package var longestIdleTimeout: Int64 {
+        get { max(chosenLongestIdleTimeout, idleTimeout) }
+        set { chosenLongestIdleTimeout = newValue }
+    }
+    /// The same.
+    package var longestLifetime: Int64 {
+        get { max(chosenLongestLifetime, lifetime) }
+        set { chosenLongestLifetime = newValue }
+    }
+    private var chosenLongestIdleTimeout: Int64 = 0
+    private var chosenLongestLifetime: Int64 = 0
     /// The store is told at most this often that a session is in use.
     package var touchInterval: Int64 {
         get { chosenTouchInterval ?? Self.touchInterval(forIdleTimeout: idleTimeout) }

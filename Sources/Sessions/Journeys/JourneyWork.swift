@@ -279,8 +279,8 @@ extension JourneyWork {
         }
     }
 
-    /// - Parameter limit: bytes, beside as many for results that are kept for operators; nil for what the outside or the
-    ///   time brings about.
+    /// - Parameter limit: bytes, beside as many for results that are kept for operators; nil for what the outside or
+    ///   the time brings about.
     mutating func keep(atMost limit: Int?) throws(SessionError) {
         pending.times = environment.times(of: kept, after: pending.base.times, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0

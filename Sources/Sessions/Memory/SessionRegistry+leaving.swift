@@ -54,7 +54,9 @@ extension RegistryShard {
             looks -= 1
             // Entries of ended sessions are dropped.
             guard let place = sessions.index(forKey: entry.id) else { continue }
-            let deadline = sessions.values[place].state.withLock { $0.deadline(settings) }
+            let deadline = sessions.values[place].state.withLock { state in
+                settings.look(before: state.deadline(settings), from: state.lastUsedAt)
+            }
             guard deadline <= entry.deadline else {
                 expiry.insert(entry.id, deadline: deadline)
                 continue

@@ -100,7 +100,7 @@ final class SessionRegistry: Sendable {
                     // A shard's lock is taken before a session's, never the other way round.
                     let (deadline, isOpen) = session.state.withLock { ($0.deadline(settings), $0.stage == .open) }
                     if deadline > now, isOpen {
-                        content.expiry.insert(id, deadline: deadline)
+                        content.expiry.insert(id, deadline: settings.look(before: deadline, from: now))
                     } else {
                         overdue.append(session)
                     }

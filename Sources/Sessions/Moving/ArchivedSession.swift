@@ -31,7 +31,7 @@ package struct ArchivedSession: Sendable {
         let createdAt = line.pastTime("created_at")
         let usedAt = line.pastTime("used_at")
         // It does not live longer than a session that is created here.
-        let expiresAt = min(line.time("expires_at"), now + environment.settings.lifetime)
+        let expiresAt = min(line.time("expires_at"), now + environment.settings.longestLifetime)
         if expiresAt <= createdAt { line.refuse("expires_at", "must be later than created_at") }
         let revision = line.number("revision")
         if revision == 0 { line.refuse("revision", "must be a positive integer") }
@@ -39,6 +39,7 @@ package struct ArchivedSession: Sendable {
         let labels = Self.labels(&line, environment.settings)
         let retired = Self.retiredTokens(&line)
         let exchange = Self.exchange(&line)
+        let idleTimeout = Self.idleTimeout(&line, environment.settings)
         let services = Self.services(&line, of: .session, revision: revision, environment)
         let userID = Self.user(&line, services, environment)
         let flows = Self.flows(&line, services, environment)
@@ -48,7 +49,7 @@ package struct ArchivedSession: Sendable {
             id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision, services: services,
             details: SessionDetails(
                 labels: labels, userID: userID, retiredTokens: retired, mode: mode, revisionFloor: floor,
-                exchange: exchange))
+                exchange: exchange, idleTimeout: idleTimeout))
         stored = StoredSession(record: record.with(environment.times(of: record)), lastUsedAt: usedAt)
         self.flows = flows
     }
@@ -77,6 +78,12 @@ package struct ArchivedSession: Sendable {
             line.refuse("retired_tokens", "must have at most \(RetiredToken.most) elements")
         }
         return tokens
+    }
+
+    /// In milliseconds, as far as one may be chosen here.
+    private static func idleTimeout(_ line: inout ArchiveMembers, _ settings: SessionSettings) -> Int64? {
+        let timeout = Int64(clamping: line.optionalNumber("idle_timeout"))
+        return timeout == 0 ? nil : min(timeout, settings.longestIdleTimeout)
     }
 
     /// A list of one at most.
@@ -234,6 +241,7 @@ extension ArchivedSession {
         time("expires_at", record.expiresAt)
         json.member("revision", record.revision)
         if details.revisionFloor > 0 { json.member("revision_floor", details.revisionFloor) }
+        if let timeout = details.idleTimeout { json.member("idle_timeout", UInt64(clamping: timeout)) }
         if let userID = details.userID { json.member("user_id", userID) }
         if !details.labels.isEmpty {
             json.object("labels") { json in

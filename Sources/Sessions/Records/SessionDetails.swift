@@ -1,5 +1,5 @@
 /// What most sessions do not have: labels, a user, earlier tokens and what became of them, cookie mode, a revision
-/// floor.
+/// floor, an idle timeout of their own.
 package struct SessionDetails: Sendable {
     package var labels: SessionLabels
     package var userID: String?
@@ -14,11 +14,13 @@ package struct SessionDetails: Sendable {
     package var undeclared: [UndeclaredService]
     /// What a sign-in from a flow has left of the token before.
     package var exchange: TokenExchange?
+    /// What a back end has chosen in place of ``SessionSettings/idleTimeout``, in milliseconds.
+    package var idleTimeout: Int64?
 
     package init(
         labels: SessionLabels = .none, userID: String? = nil, retiredTokens: [RetiredToken] = [],
         mode: SessionMode = .bearer, revisionFloor: UInt64 = 0, undeclared: [UndeclaredService] = [],
-        exchange: TokenExchange? = nil
+        exchange: TokenExchange? = nil, idleTimeout: Int64? = nil
     ) {
         self.labels = labels
         self.userID = userID
@@ -27,6 +29,7 @@ package struct SessionDetails: Sendable {
         self.revisionFloor = revisionFloor
         self.undeclared = undeclared
         self.exchange = exchange
+        self.idleTimeout = idleTimeout
     }
 
     package static var none: Self { .init() }
@@ -39,7 +42,7 @@ package struct SessionDetails: Sendable {
 
     var isEmpty: Bool {
         labels.isEmpty && userID == nil && retiredTokens.isEmpty && mode == .bearer && revisionFloor == 0
-            && undeclared.isEmpty && exchange == nil
+            && undeclared.isEmpty && exchange == nil && idleTimeout == nil
     }
 }
 

@@ -6,7 +6,7 @@ package final class SessionRecord: Sendable {
     package let token: TokenDigest
     /// In steady time, like every time here.
     package let createdAt: Int64
-    /// The absolute expiry. It never moves.
+    /// The absolute expiry. It moves only when a user signs in or out (``ChosenTimes``).
     package let expiresAt: Int64
     /// Grows with every commit.
     package let revision: UInt64
@@ -36,12 +36,12 @@ package final class SessionRecord: Sendable {
     /// - Parameter changedReplays: `nil` for those of `former`.
     init(
         after former: SessionRecord, token: TokenDigest, services: [ServiceDocument], times: SessionTimes,
-        changedDetails: SessionDetails?, changedReplays: [ReplayEntry]? = nil
+        expiresAt: Int64, changedDetails: SessionDetails?, changedReplays: [ReplayEntry]? = nil
     ) {
         id = former.id
         self.token = token
         createdAt = former.createdAt
-        expiresAt = former.expiresAt
+        self.expiresAt = expiresAt
         revision = former.highestRevision + 1
         self.services = services
         self.times = times
@@ -88,6 +88,8 @@ package final class SessionRecord: Sendable {
 
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }
+    /// See ``SessionDetails/idleTimeout``. Each request asks for it, and this copies no details.
+    package var idleTimeout: Int64? { box?.details.idleTimeout }
     /// See ``SessionDetails/revisionFloor``. Each step asks for it, and this copies no details.
     var revisionFloor: UInt64 { box?.details.revisionFloor ?? 0 }
 

@@ -82,13 +82,20 @@ extension SessionSettings {
     func end(after deadline: Int64, _ times: SessionTimes) -> Int64 {
         times.keptUntil == .min ? deadline : max(deadline, times.keptUntil.later(by: expiredRetention))
     }
+
+    /// When a session expires, unless it is used before.
+    fileprivate func deadline(lastUsedAt: Int64, _ record: SessionRecord) -> Int64 {
+        min(lastUsedAt + (record.idleTimeout ?? idleTimeout) + useLag, record.expiresAt)
+    }
+
+    /// When memory looks at a session again that expires at a time: not later than it would if it had chosen no idle
+    /// timeout. So the index of deadlines stays nearly in the order of use, and a deadline that comes nearer is seen.
+    func look(before deadline: Int64, from time: Int64) -> Int64 { min(deadline, time + idleTimeout + useLag) }
 }
 
 extension StoredSession {
     /// When it expires, unless it is used before: its tokens open nothing from then on.
-    func deadline(_ settings: SessionSettings) -> Int64 {
-        min(lastUsedAt + settings.idleTimeout + settings.useLag, record.expiresAt)
-    }
+    func deadline(_ settings: SessionSettings) -> Int64 { settings.deadline(lastUsedAt: lastUsedAt, record) }
 
     /// When it goes: it may have work that outlives its tokens.
     func end(_ settings: SessionSettings) -> Int64 { settings.end(after: deadline(settings), record.times) }
@@ -96,9 +103,7 @@ extension StoredSession {
 
 extension Session.State {
     /// When the session expires, unless it is used before: its tokens open nothing from then on.
-    func deadline(_ settings: SessionSettings) -> Int64 {
-        min(lastUsedAt + settings.idleTimeout + settings.useLag, record.expiresAt)
-    }
+    func deadline(_ settings: SessionSettings) -> Int64 { settings.deadline(lastUsedAt: lastUsedAt, record) }
 
     /// When it goes: it may have work that outlives its tokens.
     func end(_ settings: SessionSettings) -> Int64 { settings.end(after: deadline(settings), record.times) }

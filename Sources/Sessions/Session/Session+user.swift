@@ -4,7 +4,7 @@ import Navigation
 extension Session {
     /// Keeps the session's user and the state of the `user` service the same: after a write of the service, which only
     /// an admin can do, the session belongs to the user that it names. What was bound to another user is removed. The
-    /// token stays; ``Sessions/attachUser(_:claims:to:)``, which signs a user in, replaces it.
+    /// token stays; ``Sessions/attach(_:to:)``, which signs a user in, replaces it.
     ///
     /// - Parameter change: writes the service, among others perhaps. It is done again if hooks have to run before it.
     /// - Throws: ``SessionError/invalid(_:)`` when no session can belong to such a user.
@@ -62,6 +62,7 @@ extension Session {
         (details.userID, details.retiredTokens, details.exchange) = (signIn.userID, [], exchange)
         pending.details = details
         pending.token = signIn.token.digest
+        pending.take(signIn.times)
         pending.write(user, signIn.document)
     }
 
@@ -96,6 +97,7 @@ extension Session {
             if work.pending.isRecordChanged { pending = work.pending }
         }
         pending.removeAll { $0.isUserBound && $0.index != service?.index }
+        pending.dropChosenTimes(environment.settings)
     }
 }
 

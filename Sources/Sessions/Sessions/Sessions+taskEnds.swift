@@ -39,7 +39,7 @@ extension Sessions {
                 return try await session.endTask(id, by: report, once: once)
             }
             let user = try UserClaims(signIn, at: "/sign_in")
-            return try await self.signIn(user.userID, claims: user.claims, at: "/sign_in", to: session) { signIn in
+            return try await self.signIn(user, at: "/sign_in", to: session) { signIn in
                 try await session.endTask(id, by: report, signingIn: signIn, once: once)
             }
         } catch let refusal as SessionError where refusal.isOfReport {

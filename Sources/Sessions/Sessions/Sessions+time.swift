@@ -61,7 +61,9 @@ extension Sessions {
                 if environment.isShared, try await caughtUp(session) == nil { continue }
                 switch session.expire(now: now) {
                 // It was used at the last moment.
-                case .open: registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
+                case .open:
+                    let deadline = session.stored.deadline(settings)
+                    registry.reconsider(session.id, at: settings.look(before: deadline, from: now))
                 case .held: _ = try await end(session, .tokenReused)
                 case .kept where environment.store.outlivesProcess: kept.append(session.id)
                 // Its work may be done before.

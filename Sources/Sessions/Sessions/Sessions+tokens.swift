@@ -165,7 +165,8 @@ extension Sessions {
         }
         environment.noteMoves(of: current.record)
         let session = Session(current, environment: environment, generation: generation)
-        let found = registry.finishLoad(id, .success(session), deadline: current.deadline(environment.settings))
+        let look = environment.settings.look(before: current.deadline(environment.settings), from: now)
+        let found = registry.finishLoad(id, .success(session), deadline: look)
         // Takes back its count of living services.
         if found !== session { session.markEnded() }
         if !isForMoment { registry.makeRoom(near: id, environment) }

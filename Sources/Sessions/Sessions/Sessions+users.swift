@@ -7,22 +7,12 @@ extension Sessions {
     /// The session gets a new token, and all earlier ones end at once, without grace, so an attacker who planted a
     /// token before the sign-in gains nothing. If another user was attached, what was bound to that user is removed.
     ///
-    /// - Parameter claims: an object with what the back end knows of the user.
-    /// - Throws: ``SessionError/invalid(_:)`` with pointers into `{"user_id", "claims"}`.
-    package func attachUser(
-        _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
-    ) async throws -> SessionToken {
-        try await attachUser(userID, claims: claims, to: session, once: nil).token
-    }
-
-    /// The same for a request.
-    ///
     /// - Parameter once: the request, if its copies must not be executed again.
-    package func attachUser(
-        _ userID: String, claims: JSONDocument, to session: Session,
-        once: Once<(session: SessionSummary, token: SessionToken)>?
+    /// - Throws: ``SessionError/invalid(_:)`` with pointers into the user.
+    package func attach(
+        _ user: UserClaims, to session: Session, once: Once<(session: SessionSummary, token: SessionToken)>? = nil
     ) async throws -> (session: SessionSummary, token: SessionToken) {
-        try await signIn(userID, claims: claims, to: session) { signIn in
+        try await signIn(user, to: session) { signIn in
             // No token would open it.
             guard session.isUsable(now: environment.clock.now()) else { throw SessionError.ended }
             return try await session.transact(once: once) { pending in
@@ -32,22 +22,34 @@ extension Sessions {
         }
     }
 
+    /// The same for a user of whom only that is known.
+    ///
+    /// - Parameter claims: an object.
+    package func attachUser(
+        _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
+    ) async throws -> SessionToken {
+        try await attach(UserClaims(userID: userID, claims: claims), to: session).token
+    }
+
     /// Does a unit of work that attaches a user to a session.
     ///
     /// - Parameters:
-    ///   - pointer: where `user_id` and `claims` are in the request.
+    ///   - pointer: where the user is in the request.
     ///   - work: attaches the user, or throws.
     func signIn<Done>(
-        _ userID: String, claims: JSONDocument, at pointer: String = "", to session: Session,
-        _ work: (SignIn) async throws -> Done
+        _ user: UserClaims, at pointer: String = "", to session: Session, _ work: (SignIn) async throws -> Done
     ) async throws -> Done {
-        let settings = environment.settings
+        let (settings, userID) = (environment.settings, user.userID)
         let token = SessionToken(for: session.id, random: environment.random)
-        let signIn = try SignIn(userID, claims, at: pointer, catalog, settings, token)
+        let signIn = try SignIn(user, at: pointer, catalog, settings, token)
         await userTurns.take(userID)
         defer { userTurns.pass(userID) }
         if !settings.endsOldestOfUser { try await checkRoom(forUser: userID, session.id) }
+        let former = session.stored.deadline(settings)
         let done = try await work(signIn)
+        let deadline = session.stored.deadline(settings)
+        // An entry for each time that a session is to end sooner, of which there are few.
+        if deadline < former { registry.reconsider(session.id, at: deadline) }
         // The earlier tokens have ended, so the caller must get the new one. What is left ends at the next sign-in.
         if settings.endsOldestOfUser, let user = catalog[UserService.name] {
             try? await endOldest(ofUser: userID, except: session.id, user)

@@ -3,7 +3,8 @@ import JSONDocument
 /// Which expired sessions a store must end. Times are steady time, in milliseconds.
 package struct ExpiryQuery: Sendable {
     package let now: Int64
-    /// The current setting: sessions may have been written under another one.
+    /// The current setting: sessions may have been written under another one. It is for those that have none of their
+    /// own (``SessionDetails/idleTimeout``).
     package let idleTimeout: Int64
     /// How long an expired session stays in the store.
     package let retention: Int64
@@ -34,22 +35,25 @@ package struct ExpiryQuery: Sendable {
 
     /// When the session may be ended.
     package func end(of session: StoredSession) -> Int64 {
-        end(
-            lastUsedAt: session.lastUsedAt, expiresAt: session.record.expiresAt,
-            keptUntil: session.record.times.keptUntil)
+        let record = session.record
+        let deadline = deadline(session.lastUsedAt, idleTimeout: record.idleTimeout, expiresAt: record.expiresAt)
+        return end(after: deadline, keptUntil: record.times.keptUntil)
     }
 
-    /// The same, of what a store has at hand.
-    package func end(lastUsedAt: Int64, expiresAt: Int64, keptUntil: Int64) -> Int64 {
-        max(min(lastUsedAt + idleTimeout, expiresAt), keptUntil).later(by: retention)
+    /// When a session expires, of what a store has at hand.
+    ///
+    /// - Parameter own: the idle timeout of the session itself.
+    package func deadline(_ lastUsedAt: Int64, idleTimeout own: Int64?, expiresAt: Int64) -> Int64 {
+        min(lastUsedAt.later(by: own ?? idleTimeout), expiresAt)
     }
-}
 
-extension ExpiryQuery {
-    /// Whether the session has expired and stays for its work.
-    package func isKept(lastUsedAt: Int64, expiresAt: Int64, keptUntil: Int64) -> Bool {
-        keptUntil > now && min(lastUsedAt + idleTimeout, expiresAt) <= now
+    /// When a session may be ended that expires at a time.
+    package func end(after deadline: Int64, keptUntil: Int64) -> Int64 {
+        max(deadline, keptUntil).later(by: retention)
     }
+
+    /// Whether a session has expired and stays for its work.
+    package func isKept(after deadline: Int64, until keptUntil: Int64) -> Bool { keptUntil > now && deadline <= now }
 }
 
 /// The result of an ``ExpiryQuery``.

@@ -167,9 +167,10 @@ package final class MemoryStore: PromptStore {
                 expiresAt: record.expiresAt, keptUntil: record.times.keptUntil, hasUser: record.userID != nil)
         }
         let kept = stored.count { session in
-            query.isKept(
-                lastUsedAt: session.lastUsedAt, expiresAt: session.record.expiresAt,
-                keptUntil: session.record.times.keptUntil)
+            let record = session.record
+            let deadline = query.deadline(
+                session.lastUsedAt, idleTimeout: record.idleTimeout, expiresAt: record.expiresAt)
+            return query.isKept(after: deadline, until: record.times.keptUntil)
         }
         return ExpiredSessions(count: count, looked: overdue.count, candidates: candidates, kept: kept)
     }

@@ -7,7 +7,7 @@ package struct TaskReport: Sendable {
     package var output = JSONDocument.null
     /// Whether a back end says so; else the last attempt has failed.
     package var isReported = true
-    /// The user whom it signs in, as it was posted: `{"user_id", "claims"}` (``UserClaims``).
+    /// The user whom it signs in, as it was posted (``UserClaims``).
     package var signIn: JSONDocument?
     /// Whether the response to it can have the session's new token.
     package var canHandOver = true

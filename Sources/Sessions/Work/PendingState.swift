@@ -31,6 +31,7 @@ struct PendingState: Sendable {
 
     private struct Extras: Sendable {
         var details: SessionDetails?
+        var expiresAt: Int64?
         var replay: Replay?
         var taskChanges: [TaskChange] = []
         var notes: [ServiceNote] = []
@@ -89,6 +90,15 @@ struct PendingState: Sendable {
         get { box?.extras.details ?? base.details }
         set {
             extras.details = newValue
+            isRecordChanged = true
+        }
+    }
+
+    /// The absolute expiry.
+    var expiresAt: Int64 {
+        get { box?.extras.expiresAt ?? base.expiresAt }
+        set {
+            extras.expiresAt = newValue
             isRecordChanged = true
         }
     }
@@ -194,8 +204,8 @@ struct PendingState: Sendable {
     func commit() -> SessionCommit {
         let (replays, changedDetails) = (replay.map { base.replays.adding($0, now: now) }, box?.extras.details)
         let record = SessionRecord(
-            after: base, token: token, services: documents, times: times, changedDetails: changedDetails,
-            changedReplays: replays?.entries)
+            after: base, token: token, services: documents, times: times, expiresAt: expiresAt,
+            changedDetails: changedDetails, changedReplays: replays?.entries)
         var changed = expired
         for change in changes where change.kind != .created && !changed.contains(change.service) {
             changed.append(change.service)
@@ -204,8 +214,8 @@ struct PendingState: Sendable {
         if let changedDetails { growth += changedDetails.writtenBytes - base.details.writtenBytes }
         return SessionCommit(
             record: record, replacedRevision: base.revision, changedServices: changed,
-            changesServicesOnly: changedDetails == nil && token == base.token, changesTimes: times != base.times,
-            tasks: taskChanges, replays: replays?.change, growth: growth)
+            changesServicesOnly: changedDetails == nil && token == base.token && expiresAt == base.expiresAt,
+            changesTimes: times != base.times, tasks: taskChanges, replays: replays?.change, growth: growth)
     }
 }
 

@@ -6,17 +6,20 @@ struct SignIn: Sendable {
     /// The state of ``UserService``.
     let document: [UInt8]
     let token: SessionToken
+    let times: ChosenTimes
 
-    /// - Parameter pointer: where `user_id` and `claims` are in the request.
+    /// - Parameter pointer: where the user is in the request.
     /// - Throws: ``SessionError/invalid(_:)`` with pointers that begin with `pointer`.
     init(
-        _ userID: String, _ claims: JSONDocument, at pointer: String, _ catalog: ServiceCatalog,
-        _ settings: SessionSettings, _ token: SessionToken
+        _ user: UserClaims, at pointer: String, _ catalog: ServiceCatalog, _ settings: SessionSettings,
+        _ token: SessionToken
     ) throws(SessionError) {
-        self.userID = userID
+        userID = user.userID
+        times = user.times
         self.token = token
         do throws(SessionError) {
-            document = try Self.document(userID, claims, catalog, settings)
+            document = try Self.document(userID, user.claims, catalog, settings)
+            try times.check(settings)
         } catch {
             throw error.within(pointer)
         }
@@ -44,18 +47,20 @@ extension SessionError {
     }
 }
 
-/// A user, as the result of a task names the one who has signed in.
+/// A user who signs in, as a back end says it.
 package struct UserClaims: Sendable {
     package let userID: String
     /// An object.
     package let claims: JSONDocument
+    package let times: ChosenTimes
 
-    package init(userID: String, claims: JSONDocument = .emptyObject) {
+    package init(userID: String, claims: JSONDocument = .emptyObject, times: ChosenTimes = .none) {
         self.userID = userID
         self.claims = claims
+        self.times = times
     }
 
-    /// Reads `{"user_id", "claims"}`.
+    /// Reads `{"user_id", "claims", "idle_timeout", "lifetime"}`.
     ///
     /// - Parameter pointer: the place of `document` in the request.
     /// - Throws: ``SessionError/inputInvalid(_:)``.
@@ -64,13 +69,15 @@ package struct UserClaims: Sendable {
             .inputInvalid([InvalidInput(pointer: pointer + place, detail: detail)])
         }
         guard let members = document.members else { throw refusal("", "must be an object") }
-        if let other = members.first(where: { !["user_id", "claims"].contains($0.name) }) {
-            throw refusal("/\(JSONPointer.escape(other.name))", "is unknown; allowed: user_id, claims")
+        let known = ["user_id", "claims", "idle_timeout", "lifetime"]
+        if let other = members.first(where: { !known.contains($0.name) }) {
+            let allowed = known.joined(separator: ", ")
+            throw refusal("/\(JSONPointer.escape(other.name))", "is unknown; allowed: \(allowed)")
         }
         guard let userID = document[member: "user_id"]?.string else { throw refusal("/user_id", "must be a string") }
         let claims = document[member: "claims"] ?? .emptyObject
         guard claims.kind == .object else { throw refusal("/claims", "must be an object") }
-        self.init(userID: userID, claims: claims)
+        self.init(userID: userID, claims: claims, times: try ChosenTimes(of: document, at: pointer))
     }
 }
 

@@ -44,6 +44,15 @@ struct ConfigurationPrecedenceTests {
         #expect(both.configuration.touchInterval == .seconds(1))
     }
 
+    @Test("A session may last as long as others at most until a maximum is set")
+    func derivedMaxima() async throws {
+        let none = try await load(set: ["session_lifetime": "20h"]).configuration
+        #expect(none.sessionLifetimeMax == .seconds(20 * 3_600) && none.sessionIdleTimeoutMax == .seconds(1_800))
+        let set = try await load(set: ["session_lifetime_max": "90d", "session_idle_timeout_max": "14d"])
+        #expect(set.problems == [] && set.configuration.sessionLifetimeMax == .seconds(90 * 86_400))
+        #expect(set.configuration.sessionIdleTimeoutMax == .seconds(14 * 86_400))
+    }
+
     @Test("The last of several flags for one key wins")
     func lastFlag() {
         let flags = [

@@ -113,10 +113,14 @@ struct ConfigurationProblemTests {
             (["admin.host": "0.0.0.0"], "/admin/key missing_key", "error"),
             (["admin.host": "::"], "/admin/key missing_key", "error"),
             (["port": "9000", "admin.port": "9000"], "/admin/port conflict", "error"),
+            (["host": "unix:a", "admin.host": "unix:a"], "/admin/host conflict", "error"),
+            (["host": "systemd", "admin.host": "systemd"], "/admin/key missing_key", "error"),
             (
                 ["touch_interval": "2s", "session_idle_timeout": "2s", "rotation_grace": "1s"],
                 "/touch_interval conflict", "error"
             ),
+            (["session_idle_timeout_max": "29m"], "/session_idle_timeout_max conflict", "error"),
+            (["session_lifetime_max": "11h"], "/session_lifetime_max conflict", "error"),
             (["drain_delay": "10s"], "/drain_delay conflict", "error"),
             (["session_idle_timeout": "13h"], "/session_idle_timeout without_effect", "warning"),
             (["sync_interval": "1s"], "/sync_interval without_effect", "warning"),

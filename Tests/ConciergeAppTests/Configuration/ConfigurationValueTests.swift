@@ -12,6 +12,7 @@ struct ConfigurationValueTests {
         arguments: [
             ("port", "0", "0"), ("port", "65535", "65535"), ("port", "8080.0", "8080"),
             ("host", #""::1""#, #""::1""#), ("host", #""localhost""#, #""localhost""#),
+            ("host", #""unix:/run/a b""#, #""unix:/run/a b""#), ("admin.host", #""unix:admin""#, #""unix:admin""#),
             ("limits.body_bytes", "4096", "4096"), ("limits.body_bytes", #""64KiB""#, "65536"),
             ("limits.body_bytes", #""1MiB""#, "1048576"),
             ("drain_timeout", #""250ms""#, #""250ms""#), ("drain_timeout", #""PT30M""#, #""30m""#),
@@ -38,6 +39,7 @@ struct ConfigurationValueTests {
                 #"["https://*.preview.example", "capacitor://localhost", "http://my_host:3000", "moz-extension://a-b"]"#
             ),
             ("cors.allowed_fields", #"["X-Client"]"#, #"["X-Client"]"#), ("cookie.name", #""shop.a""#, #""shop.a""#),
+            ("base_path", #""/concierge/v-1.2_~""#, #""/concierge/v-1.2_~""#), ("base_path", "null", "null"),
             ("cookie.same_site", #""none""#, #""none""#), ("cookie.partitioned", "true", "true"),
         ])
     func goodInFile(path: String, written: String, shown: String) async throws {
@@ -52,7 +54,9 @@ struct ConfigurationValueTests {
             ("port", "65536"), ("port", "-1"), ("port", #""8080""#), ("port", "80.5"), ("port", "true"),
             ("port", "null"), ("port", "{}"), ("port", "[80]"), ("port", "1e300"), ("workers", "0"),
             ("host", #""""#), ("host", #""example.org""#), ("host", #""1.2.3""#), ("host", "1"),
-            ("host", #""127.0.0.1\u0000""#),
+            ("host", #""127.0.0.1\u0000""#), ("host", #""unix:""#), ("host", #""unix:a\u0000""#),
+            ("host", #""Unix:a""#),
+            ("host", #""unix:/\#(String(repeating: "a", count: 107))""#),
             ("limits.body_bytes", #""1MB""#), ("limits.body_bytes", #""4096""#), ("limits.body_bytes", "0"),
             ("limits.body_bytes", #""9999999999999GiB""#), ("limits.body_bytes", #""1GiB""#),
             ("drain_timeout", "10"), ("drain_timeout", #""10""#), ("drain_timeout", #""2h""#),
@@ -67,7 +71,9 @@ struct ConfigurationValueTests {
             ("cors.allowed_origins", #"["https://*"]"#), ("cors.allowed_origins", #"["https://a*.b.example"]"#),
             ("cors.allowed_origins", #"["null"]"#), ("cors.allowed_fields", #"["a b"]"#),
             ("cors.allowed_fields", #"["*"]"#), ("cookie.name", #""__Host-a""#), ("cookie.name", #""a=b""#),
-            ("cookie.same_site", #""Lax""#),
+            ("cookie.same_site", #""Lax""#), ("base_path", #""""#), ("base_path", #""/""#), ("base_path", #""a""#),
+            ("base_path", #""/a/""#), ("base_path", #""//a""#), ("base_path", #""/../a""#), ("base_path", #""/a b""#),
+            ("base_path", #""/a%2fb""#),
             ("quotas.requests", "600"), ("quotas.requests", #""600""#), ("quotas.requests", #""0/1m""#),
             ("quotas.requests", #""-1/1m""#), ("quotas.requests", #""600/0s""#), ("quotas.requests", #""600/25h""#),
             ("quotas.requests", #""600/1m/1m""#), ("quotas.requests", "null"),

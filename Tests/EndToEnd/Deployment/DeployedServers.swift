@@ -52,7 +52,7 @@ final class DeployedServers: Sendable {
         places = try (0..<3).map { _ in try RedisTestServer.freePort() }
         var text = try ShippedFiles.text("deploy/compose/haproxy.cfg")
         if hasSpare { text += "    server spare 127.0.0.1:\(places[2])\n" }
-        try Self.write(text, to: "\(folder)/haproxy.cfg")
+        try ShippedFiles.write(text, to: "\(folder)/haproxy.cfg")
         balancer = try ProgramProcess(
             command: ["/usr/sbin/haproxy", "-db", "-f", "\(folder)/haproxy.cfg"],
             environment: [
@@ -113,11 +113,5 @@ final class DeployedServers: Sendable {
             in: lines.map { $0.hasPrefix(" ") ? "\($0)" : "$ \($0)" }.joined(separator: "\n"))
         #expect(commands.count == 4)
         _ = try await ShellCommand.outputs(of: commands, in: folder, addresses: [:])
-    }
-
-    private static func write(_ text: String, to path: String) throws {
-        let file = try #require(fopen(path, "w"))
-        fputs(text, file)
-        fclose(file)
     }
 }

@@ -66,6 +66,7 @@ struct SigningInTests {
             (#"{"outcome":"ok","sign_in":{"claims":{}}}"#, 400), (#"{"outcome":"ok","sign_in":"ada"}"#, 400),
             (#"{"outcome":"ok","sign_in":{"user_id":"ada","token":"x"}}"#, 400),
             (#"{"outcome":"ok","sign_in":{"user_id":"ada","claims":[]}}"#, 400),
+            (#"{"outcome":"ok","sign_in":{"user_id":"ada","lifetime":"13h"}}"#, 400),
         ])
     func refused(result: String, status: Int) async throws {
         try await Entrance.with { entrance in

@@ -190,7 +190,7 @@ struct JourneyTrial {
         journey.noteOfTask { notes in
             notes.result = KeptResult(
                 outcome: outcome, output: output, problem: ["code": "?"], isHeld: isHeld, isReported: isReported,
-                user: ["id": "u"])
+                signIn: ["id": "u"])
         }
     }
 

@@ -23,7 +23,7 @@ struct GoingOnElsewhereTests {
     private static let day: Int64 = 86_400_000
 
     private func fixture(
-        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(), maxJourneys: Int = 16,
+        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(isStill: true), maxJourneys: Int = 16,
         mainFlow: String = "loop", _ configure: (inout SessionSettings) -> Void = { _ in }
     ) throws -> SessionsFixture {
         try SessionsFixture(

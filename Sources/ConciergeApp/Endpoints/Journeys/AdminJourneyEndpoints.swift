@@ -17,7 +17,7 @@ struct AdminJourneyEndpoints: Sendable {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
             let page = try PageRequest(request)
             return .page(try ListPage(of: try await session(request).journeys(), page, named: \.journey)) {
-                $0.raw(Problem.shown($1))
+                $0.raw(Problem.shown($1, under: request.basePath))
             }
         }
         routes.on(
@@ -33,7 +33,8 @@ struct AdminJourneyEndpoints: Sendable {
         let services = try body["services"].map { try self.services($0) }
         let (catalog, problems) = FlowLoader(
             services: (services ?? sessions.catalog).directory,
-            span: SessionSpan(lifetime: sessions.settings.lifetime, caseLifetime: sessions.settings.caseLifetime)
+            span: SessionSpan(
+                lifetime: sessions.settings.longestLifetime, caseLifetime: sessions.settings.caseLifetime)
         ).load(files)
         guard let catalog else {
             let errors = problems.filter { $0.severity == .error }

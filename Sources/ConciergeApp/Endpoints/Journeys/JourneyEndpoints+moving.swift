@@ -44,7 +44,9 @@ extension JourneyEndpoints {
         let shown = try ListPage(of: all, page) { "\($0.session) \($0.text.journey)" }
         var response = HTTPResponse.page(shown) {
             let text = $1.text
-            let view = dressing.dress(Problem.shown(text), of: text.flow, for: request, schemas: nil).view
+            let view = dressing.dress(
+                Problem.shown(text, under: request.basePath), of: text.flow, for: request, schemas: nil
+            ).view
             // The view with two more members at its end.
             $0.raw(view.dropLast())
             $0.member("session", $1.session.description)

@@ -48,7 +48,8 @@ final class JourneyEndpoints: Sendable {
         var response = HTTPResponse.page(page) {
             let form = forms[$1.journey]
             let text = form?.text ?? $1
-            $0.raw(dressing.dress(Problem.shown(text), of: text.flow, for: request, schemas: form?.schemas).view)
+            let view = Problem.shown(text, under: request.basePath)
+            $0.raw(dressing.dress(view, of: text.flow, for: request, schemas: form?.schemas).view)
         }
         if dressing.translates { response.fields.add(.vary, HTTPFieldName.acceptLanguage.text) }
         return response
@@ -226,8 +227,8 @@ final class JourneyEndpoints: Sendable {
         try Conditions.checkRead(request, journey: text.etag)
         let isKnown = try isKnown(text, to: request)
         return dressing.dress(
-            .state(isKnown ? .notModified : .ok, Problem.shown(text), text.etag), of: text.flow, for: request,
-            schemas: schemas)
+            .state(isKnown ? .notModified : .ok, Problem.shown(text, under: request.basePath), text.etag),
+            of: text.flow, for: request, schemas: schemas)
     }
 
     private func isKnown(_ text: JourneyText, to request: HTTPRequest) throws -> Bool {
@@ -241,7 +242,8 @@ final class JourneyEndpoints: Sendable {
 
     func created(_ request: HTTPRequest, _ form: JourneyForm, in session: Session) -> HTTPResponse {
         var response = response(.created, request, form)
-        response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(form.text.journey)")
+        response.fields.add(
+            .location, "\(request.basePath)/v1/sessions/\(session.id)/journeys/\(form.text.journey)")
         return response
     }
 
