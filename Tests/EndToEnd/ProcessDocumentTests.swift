@@ -143,6 +143,31 @@ struct ProcessDocumentTests {
         }
     }
 
+    @Test("a write with an Idempotency-Key is done once, also over a restart")
+    func keys() async throws {
+        try await withFolder([:]) { _, folder in
+            var first: TestResponse?
+            for _ in 0..<2 {
+                try await Self.withMenu(.sqlite("\(folder)/concierge.db")) { app in
+                    let admin = app.admin()
+                    func write(_ json: String) async throws -> TestResponse {
+                        try await admin.send("PUT", Self.written, json: json, fields: [("Idempotency-Key", "k")])
+                    }
+                    if let first {
+                        try await admin.send("PUT", Self.written, json: #"{"soup":"pea"}"#)
+                        let again = try await write(#"{"soup":"onion"}"#)
+                        #expect(again["Idempotency-Replayed"] == "true" && again.body == first.body)
+                        #expect(try await admin.get(Self.written)[member: "soup"] == "pea")
+                        #expect(try await write(#"{"soup":"leek"}"#).code == "idempotency_key_reused")
+                    } else {
+                        first = try await write(#"{"soup":"onion"}"#)
+                        #expect(first?.status == 200)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a GET that waits, and the event stream of each session, tell of a change")
     func watching() async throws {
         try await Self.withMenu { app in

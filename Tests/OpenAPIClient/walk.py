@@ -8,8 +8,8 @@ from concierge_client.api.services import (
     get_basket, get_profile, patch_basket, patch_profile, replace_profile, replace_quote)
 from concierge_client.api.sessions import create_session, end_session, get_session, update_session
 from concierge_client.models import (
-    Basket, BasketPatch, BasketPatchItemsItem, JourneyRestart, NewEditQuoteJourney, NewSession, ProfilePatch,
-    ProfileWrite, Quote, SessionPatch, SignInEvent, WizardSignIn)
+    Basket, BasketPatch, BasketPatchItemsItem, EditQuoteJourneyStart, JourneyRestart, ProfilePatch, ProfileWrite, Quote,
+    SessionCreation, SessionPatch, SignInEvent, WizardSignIn)
 
 URL = sys.argv[1]
 
@@ -19,7 +19,7 @@ def check(response, status):
     return response.parsed
 
 
-created = check(create_session.sync_detailed(client=Client(base_url=URL), body=NewSession()), 201)
+created = check(create_session.sync_detailed(client=Client(base_url=URL), body=SessionCreation()), 201)
 client = AuthenticatedClient(base_url=URL, token=created.token)
 assert check(get_session.sync_detailed("current", client=client), 200).id == created.session.id
 
@@ -54,7 +54,7 @@ for replayed in (None, "true"):
     assert moved.headers.get("Idempotency-Replayed") == replayed
 assert check(get_journey.sync_detailed("current", "main", client=client), 200).step == 2
 assert check(get_profile.sync_detailed("current", client=client), 200).name == "Grace"
-started = check(start_journey.sync_detailed(client=client, body=NewEditQuoteJourney(flow="edit-quote")), 201)
+started = check(start_journey.sync_detailed(client=client, body=EditQuoteJourneyStart(flow="edit-quote")), 201)
 assert started.flow == "edit-quote" and started.id != "main"
 
 check(end_session.sync_detailed("current", client=client), 204)

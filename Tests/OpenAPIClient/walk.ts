@@ -18,7 +18,7 @@ async function refused(request: Promise<unknown>, status: number): Promise<void>
 }
 
 async function walk(): Promise<void> {
-    const created = await new SessionsApi(new Configuration({ basePath })).createSession({ newSession: {} });
+    const created = await new SessionsApi(new Configuration({ basePath })).createSession({ sessionCreation: {} });
     const configuration = new Configuration({ basePath, accessToken: created.token });
     const [sessions, services, journeys] = [
         new SessionsApi(configuration), new ServicesApi(configuration), new JourneysApi(configuration)];
@@ -55,7 +55,7 @@ async function walk(): Promise<void> {
     }
     same((await journeys.getJourney({ session, id: "main" })).step, 2);
     same((await services.getProfile({ session })).name, "Grace");
-    same((await journeys.startJourney({ session, newJourney: { flow: "edit-quote" } }))?.flow, "edit-quote");
+    same((await journeys.startJourney({ session, journeyStart: { flow: "edit-quote" } }))?.flow, "edit-quote");
 
     await sessions.endSession({ session });
     await refused(sessions.getSession({ session }), 401);

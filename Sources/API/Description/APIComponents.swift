@@ -21,15 +21,14 @@ struct APIComponents: Sendable {
         }
     }
 
-    /// The codes and statuses of problems are those of their table, and only the admin listener imports.
+    /// The codes of problems are those of their table, and only the admin listener imports. An `enum` of the codes
+    /// would have clients of today fail at a code of tomorrow.
     private static func problemPatch(on listener: APIListener) -> JSONDocument {
-        let codes = ProblemKind.all.map { JSONDocument($0.code) }
-        let statuses = Set(ProblemKind.all.map { Int($0.status.code) }).sorted().map { JSONDocument($0) }
-        let enumerations: [JSONDocument] = [
-            ["op": "add", "path": "/schemas/Problem/properties/code/enum", "value": JSONDocument(codes)],
-            ["op": "add", "path": "/schemas/Problem/properties/status/enum", "value": JSONDocument(statuses)],
+        let codes: JSONDocument = [
+            "op": "add", "path": "/schemas/Problem/properties/code/x-extensible-enum",
+            "value": JSONDocument(ProblemKind.all.map { JSONDocument($0.code) }),
         ]
         let report: JSONDocument = ["op": "remove", "path": "/schemas/Problem/properties/report"]
-        return JSONDocument(enumerations + (listener == .admin ? [] : [report]))
+        return JSONDocument([codes] + (listener == .admin ? [] : [report]))
     }
 }

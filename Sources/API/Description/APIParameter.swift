@@ -81,7 +81,7 @@ package struct APISchema: Hashable, Sendable, ExpressibleByStringLiteral {
     package static let ofEachService = [serviceState, servicePatch, commandInput, commandOutput]
 
     // The loaded flows have narrower ones.
-    package static let newJourney: APISchema = "NewJourney"
+    package static let journeyStart: APISchema = "JourneyStart"
     package static let journeyEvent: APISchema = "JourneyEvent"
 
     package static let problem: APISchema = "Problem"

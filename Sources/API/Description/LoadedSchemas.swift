@@ -77,7 +77,9 @@ struct LoadedSchemas: Sendable {
         self.general = general
         let onServices = operations.filter(\.isOnService)
         let names = (general.members ?? []).map(\.name) + APISchema.ofEachService.map(\.name)
-        schemas = SchemaComponents(reserving: names + operations.map { $0.id + "()" })
+        // Some generators make a type of each parameter, too.
+        let parameters = OpenAPIDocument.parameterNames.map { SchemaComponents.name(of: $0) }
+        schemas = SchemaComponents(reserving: names + parameters + operations.map { $0.id + "()" })
         for service in services { add(service, onServices, listener) }
         guard !flows.flows.isEmpty else { return }
         addStarts(of: flows)
@@ -138,14 +140,20 @@ struct LoadedSchemas: Sendable {
                 : values(
                     versions.map { ($0.input, SchemaComponents.name(of: id, "input")) },
                     described: "The input of the flow.")
-            var properties = members(of: .newJourney)
+            var properties = members(of: .journeyStart)
             properties.removeAll { ["flow", "version", "input"].contains($0.name) }
             properties += [
                 ("flow", ["type": "string", "const": JSONDocument(id)]),
-                ("version", ["type": "integer", "enum": JSONDocument(versions.map { JSONDocument($0.version) })]),
+                (
+                    "version",
+                    [
+                        "type": "integer", "format": "int32",
+                        "enum": JSONDocument(versions.map { JSONDocument($0.version) }),
+                    ]
+                ),
                 ("input", input),
             ]
-            let name = schemas.take(SchemaComponents.name(of: "new", id, "journey"))
+            let name = schemas.take(SchemaComponents.name(of: id, "journey", "start"))
             schemas.add(Self.closed(properties, required: ["flow"] + (isNeeded ? ["input"] : [])), named: name)
             choices.append((id, name))
         }
@@ -156,7 +164,7 @@ struct LoadedSchemas: Sendable {
             schemas.add(schema, named: name)
             return SchemaComponents.reference(to: name)
         }
-        replaced[APISchema.newJourney.name] = start.merging([
+        replaced[APISchema.journeyStart.name] = start.merging([
             "oneOf": JSONDocument((start[member: "oneOf"]?.elements ?? []) + others)
         ])
     }

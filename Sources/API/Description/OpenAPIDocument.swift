@@ -129,7 +129,7 @@ package struct OpenAPIDocument {
         json.array("tags") { $0.string(tag) }
         json.array("parameters") { json in
             for parameter in operation.pathParameters + operation.parameters + [.requestID] {
-                json.reference("parameters", operation.componentName(of: parameter))
+                json.reference("parameters", Self.name(ofParameter: operation.componentName(of: parameter)))
             }
         }
         if let body = operation.body {
@@ -140,7 +140,8 @@ package struct OpenAPIDocument {
         }
         let problems = operation.problems(on: listener)
         json.object("responses") { json in
-            for response in operation.responses {
+            for var response in operation.responses {
+                if operation.parameters.contains(.idempotencyKey) { response.headers.append(.idempotencyReplayed) }
                 json.name(String(response.status.code))
                 write(response, problems.filter { $0.status == response.status }, of: subject, to: &json)
             }
@@ -182,6 +183,13 @@ package struct OpenAPIDocument {
         json.headers([.requestID] + headers(of: status, isPatch: isPatch))
         json.contents(Self.problem)
         json.endObject()
+    }
+
+    /// The name of a parameter in this document. Some generators make a type of each, and `flow` would be `Flow`.
+    private static func name(ofParameter name: String) -> String { "\(name)-parameter" }
+
+    static var parameterNames: [String] {
+        (APIParameter.allCases.map(\.rawValue) + APIParameter.Form.allCases.map(\.rawValue)).map(name(ofParameter:))
     }
 
     /// The name of a response that an operation has on every service.
@@ -249,7 +257,7 @@ package struct OpenAPIDocument {
             for name in Set(used + [APIParameter.requestID.rawValue]).sorted() {
                 // A client may leave out the id of its own session.
                 let described = listener == .public && name.hasPrefix("session") ? "own-\(name)" : name
-                json.name(name)
+                json.name(Self.name(ofParameter: name))
                 json.document(general.parameters[member: described] ?? .null)
             }
         }

@@ -7,7 +7,7 @@ import JSONDocument
 /// the base of references, and one that is referred to by such an `$id`: any value is allowed there.
 struct SchemaComponents: Sendable {
     private(set) var all: [(name: String, document: JSONDocument)] = []
-    /// In lower case: generators name files by components, and some file systems ignore case.
+    /// Those of components, with their ``forms(of:)``.
     private var taken: Set<String>
     /// The schema that is being converted.
     private var source = JSONDocument.null
@@ -16,7 +16,7 @@ struct SchemaComponents: Sendable {
     private var waiting: [(part: JSONDocument, name: String)] = []
 
     init(reserving names: some Sequence<String>) {
-        taken = Set(names.map { $0.lowercased() })
+        taken = Set(names.flatMap(Self.forms))
     }
 
     private static let place = "#/components/schemas/"
@@ -37,15 +37,22 @@ struct SchemaComponents: Sendable {
         return words.isEmpty ? "Unnamed" : words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The name, or the name with a number where it or one of its `forms` is taken.
-    mutating func take(_ name: String, forms: (String) -> [String] = { [$0] }) -> String {
+    /// What generated clients make of a name. In Go the constructor of `Cart` is `NewCart`. In lower case, because
+    /// files are named by it, and some file systems ignore case.
+    private static func forms(of name: String) -> [String] {
+        let name = name.lowercased()
+        return [name, "new\(name)"]
+    }
+
+    /// The name, or the name with a number where it or one of the `names` that are made of it is taken.
+    mutating func take(_ name: String, names: (String) -> [String] = { [$0] }) -> String {
         var candidate = name
         var number = 1
-        while !taken.isDisjoint(with: forms(candidate).map { $0.lowercased() }) {
+        while !taken.isDisjoint(with: names(candidate).flatMap(Self.forms)) {
             number += 1
             candidate = "\(name)\(number)"
         }
-        taken.formUnion(forms(candidate).map { $0.lowercased() })
+        taken.formUnion(names(candidate).flatMap(Self.forms))
         return candidate
     }
 
@@ -95,8 +102,11 @@ struct SchemaComponents: Sendable {
             default: break
             }
         }
+        let types = Self.types(of: schema).filter { $0 != "null" }
         // It says nothing, and generators of clients need it.
-        if schema[member: "items"] == nil, Self.types(of: schema).contains("array") { converted.append(("items", [:])) }
+        if schema[member: "items"] == nil, types.contains("array") { converted.append(("items", [:])) }
+        // Without it many generated clients take 32 bits.
+        if schema[member: "format"] == nil, types == ["integer"] { converted.append(("format", "int64")) }
         return JSONDocument(members: converted)
     }
 

@@ -103,7 +103,7 @@ extension ProblemKind {
     package static let replayExpired = ProblemKind(
         .conflict, "replay_expired", "No replay any more",
         "The first request with this Idempotency-Key was executed, and is not executed again. Its response is not shown "
-            + "any more: it was too long to be kept, or has a token that has been replaced or has ended.")
+            + "any more: it was too long to be kept, or has a token or a link that has been replaced or has ended.")
     package static let eventNotAccepted = ProblemKind(
         .conflict, "event_not_accepted", "Event not accepted here",
         "The journey's screen does not accept this event: accepted lists those that it does.")

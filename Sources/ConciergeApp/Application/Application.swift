@@ -342,7 +342,7 @@ package actor Application {
             let journeys = AdminJourneyEndpoints(
                 sessions: sessions, session: endpoints.session,
                 send: JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows), isFromBackend: true).send)
-            routes.group(adminIdempotency(journeys.keyOwner)) { routes in
+            routes.group(adminIdempotency(endpoints.keyOwner)) { routes in
                 endpoints.add(to: &routes)
                 journeys.add(to: &routes)
                 services.addWrites(to: &routes)

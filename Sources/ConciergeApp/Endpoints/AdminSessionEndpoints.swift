@@ -10,13 +10,24 @@ struct AdminSessionEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions", list)
         routes.on(.delete, "/v1/sessions", endMany)
-        routes.on(.get, "/v1/sessions/{session}", show)
-        routes.on(.delete, "/v1/sessions/{session}", end)
-        routes.on(.put, "/v1/sessions/{session}/user", signIn)
-        routes.on(.delete, "/v1/sessions/{session}/user", signOut)
+        routes.on(.get, Self.path, show)
+        routes.on(.delete, Self.path, end)
+        routes.on(.put, "\(Self.path)/user", signIn)
+        routes.on(.delete, "\(Self.path)/user", signOut)
         routes.on(.get, "/v1/users/{user}/sessions", listOfUser)
         routes.on(.delete, "/v1/users/{user}/sessions", endOfUser)
     }
+
+    /// The owner of an `Idempotency-Key`: responses are kept with the session that the path names, except that of its
+    /// end.
+    @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
+        let route = request.match.route?.pattern
+        let isEnd = request.method == .delete && route?.text == Self.path
+        let namesSession = route?.parameterNames.contains("session") == true
+        return .administrator(namesSession && !isEnd ? try await session(of: request) : nil)
+    }
+
+    private static let path = "/v1/sessions/{session}"
 
     /// The session that the path names.
     @Sendable func session(of request: HTTPRequest) async throws -> Session {
@@ -66,20 +77,21 @@ struct AdminSessionEndpoints: Sendable {
     private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(of: request)
         let user = try UserClaims(RequestBody.read(request), at: "")
-        let token: SessionToken
+        let response = UnitResponse<(session: SessionSummary, token: SessionToken)>(to: request) {
+            request.carries($0.token)
+            return .signedIn($0.session, $0.token)
+        }
         do {
-            token = try await sessions.attach(user, to: session)
+            return try response.of(await sessions.attach(user, to: session, once: response.once))
         } catch SessionError.ended {
             // One that has expired and stays for its work, too.
             throw Problem(.sessionNotFound)
         }
-        request.carries(token)
-        return .signedIn(try session.summary(), token)
     }
 
     private func signOut(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await sessions.detachUser(from: session(of: request))
-        return .done
+        let response = UnitResponse<Void>(to: request) { _ in .done }
+        return try response.of(await sessions.detachUser(from: session(of: request), once: response.once))
     }
 
     private func listOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -116,7 +128,7 @@ extension AdminSessionEndpoints {
             method: .delete, path: "/v1/sessions", id: "endAllSessions",
             summary: "Ends the sessions of a user, or without one all sessions of all users",
             parameters: [.userID, .idempotencyKey],
-            responses: [.json("How many were ended.", "Count")], problems: [.storageFull]),
+            responses: [.json("How many were ended.", "EndedSessions")], problems: [.storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
             responses: [.json("The session.", "Session")]),
@@ -141,7 +153,7 @@ extension AdminSessionEndpoints {
         APIOperation(
             method: .delete, path: "/v1/users/{user}/sessions", id: "endUserSessions",
             summary: "Ends the sessions of a user", parameters: [.idempotencyKey],
-            responses: [.json("How many were ended.", "Count")],
+            responses: [.json("How many were ended.", "EndedSessions")],
             problems: [.storageFull]),
     ]
 }

@@ -91,7 +91,7 @@ extension MoveEndpoints {
             summary: "Imports an export, session by session",
             parameters: [.onConflict, .dryRun, .idempotencyKey],
             body: APIBody(MediaType.lines.map { ($0, "Text") }),
-            responses: [.json("The result.", "ImportReport", headers: [.idempotencyReplayed])],
+            responses: [.json("The result.", "ImportReport")],
             problems: [
                 .invalidInput, .notAnExport, .tooManySessions, .contention, .storageFull,
             ]),

@@ -37,7 +37,7 @@ struct OpenAPIEndpoint: Sendable {
             method: .get, path: "/openapi.json", id: "getDescription", summary: "This description", access: .anyone,
             parameters: [.ifNoneMatch],
             responses: [
-                .json("An OpenAPI 3.1 document.", "AnyObject", headers: [.etag, .vary]),
+                .json("An OpenAPI 3.1 document.", "JSONObject", headers: [.etag, .vary]),
                 .unchanged,
             ], problems: [.invalidCondition])
     ]

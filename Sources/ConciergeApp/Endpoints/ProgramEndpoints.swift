@@ -69,7 +69,7 @@ extension ProgramEndpoints {
             APIOperation(
                 method: .get, path: "/", id: "getRoot",
                 summary: "The same as /version, for health checks that know no other path", access: .anyone,
-                responses: [.json("Name and version.", "Version")]),
+                responses: [.json("Name and version.", "ProgramVersion")]),
             APIOperation(
                 method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
                 access: .anyone, responses: [.json("It does.", "Alive")]),
@@ -85,7 +85,7 @@ extension ProgramEndpoints {
             APIOperation(
                 method: .get, path: "/version", id: "getVersion", summary: "The name and version of the program",
                 access: .anyone,
-                responses: [.json("Name and version.", "Version")]),
+                responses: [.json("Name and version.", "ProgramVersion")]),
             APIOperation(
                 method: .get, path: "/problems/{code}", id: "explainProblem", summary: "Explains a kind of problem",
                 access: .anyone, responses: [.json("The explanation.", "ProblemExplanation")], problems: [.notFound]),
@@ -97,7 +97,7 @@ extension ProgramEndpoints {
                 summary: "The JSON Schema (draft 7) of a \(schema.rawValue) file, for editors", access: .anyone,
                 parameters: [.ifNoneMatch],
                 responses: [
-                    .json("The schema.", "AnyObject", headers: [.etag]),
+                    .json("The schema.", "JSONObject", headers: [.etag]),
                     .unchanged,
                 ], problems: [.invalidCondition])
         }

@@ -54,10 +54,10 @@ extension ServiceEndpoints {
             body: .json(.commandInput),
             responses: [
                 .json(
-                    "The output.", .commandOutput, headers: [.etag, .preferenceApplied, .idempotencyReplayed]),
+                    "The output.", .commandOutput, headers: [.etag, .preferenceApplied]),
                 .done(
                     "Done; there is no output, or `Prefer: return=minimal` left it out.",
-                    headers: [.etag, .preferenceApplied, .idempotencyReplayed]),
+                    headers: [.etag, .preferenceApplied]),
             ],
             problems: writing + [
                 .serviceNotFound, .commandNotFound, .invalidCondition, .preconditionFailed, .commandRefused,

@@ -216,8 +216,8 @@ struct ServiceEndpoints: Sendable {
     }
 
     @Sendable private func removeAll(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
-        try await found.session.removeAllServices(by: caller)
-        return .done
+        let response = UnitResponse<Void>(to: request) { _ in .done }
+        return try response.of(await found.session.removeAllServices(by: caller, once: response.once))
     }
 
     @Sendable private func replacing(_ request: HTTPRequest) throws -> ServiceOperation {

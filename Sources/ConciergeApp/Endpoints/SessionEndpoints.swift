@@ -74,8 +74,9 @@ struct SessionEndpoints: Sendable {
         let session = found.session
         let patch = try RequestBody.read(request, as: [MediaType.mergePatch, MediaType.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
-        if let labels = members["labels"] { try await session.updateLabels(labels) }
-        return request.minimized(.session(try session.summary()))
+        guard let labels = members["labels"] else { return request.minimized(.session(try session.summary())) }
+        let response = UnitResponse<SessionSummary>(to: request) { request.minimized(.session($0)) }
+        return try response.of(await session.updateLabels(labels, once: response.once))
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -202,11 +203,11 @@ extension SessionEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions", id: "createSession",
             summary: "Creates a session with its own empty service locator", access: .anyone,
-            parameters: [.idempotencyKey], body: .json("NewSession", isRequired: false),
+            parameters: [.idempotencyKey], body: .json("SessionCreation", isRequired: false),
             responses: [
                 .json(
                     "The session, and in bearer mode its token.", "CreatedSession", status: .created,
-                    headers: [.location, .setCookie, .idempotencyReplayed])
+                    headers: [.location, .setCookie])
             ],
             problems: [.invalidState, .tooManySessions, .storeUnavailable, .storageFull]),
         APIOperation(
@@ -216,7 +217,7 @@ extension SessionEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions", id: "endOtherSessions",
             summary: "Ends all other sessions of the caller's user",
-            parameters: [.idempotencyKey], responses: [.json("How many were ended.", "Count")],
+            parameters: [.idempotencyKey], responses: [.json("How many were ended.", "EndedSessions")],
             problems: [.noUser, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
@@ -240,11 +241,11 @@ extension SessionEndpoints {
             summary:
                 "A new token. The old one works for a short grace time; using it later ends the session. After a sign-in "
                 + "from a flow the old token opens this alone, with the verifier of the challenge that was sent",
-            parameters: [.idempotencyKey], body: .json("NewTokenRequest", isRequired: false),
+            parameters: [.idempotencyKey], body: .json("TokenRotation", isRequired: false),
             responses: [
                 .json(
-                    "The token; in cookie mode it is in Set-Cookie only.", "NewToken", status: .created,
-                    headers: [.setCookie, .idempotencyReplayed])
+                    "The token; in cookie mode it is in Set-Cookie only.", "IssuedToken", status: .created,
+                    headers: [.setCookie])
             ],
             problems: [.tokenReplaced, .contention, .storageFull]),
     ]

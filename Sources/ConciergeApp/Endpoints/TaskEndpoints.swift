@@ -218,9 +218,7 @@ extension TaskEndpoints {
             summary: "Hands out tasks to be done, the oldest first; waits for one if there is none",
             parameters: [.idempotencyKey], body: .json("TaskClaim"),
             responses: [
-                .json(
-                    "The tasks; empty if none arrived within `wait`.", "ClaimedTasks",
-                    headers: [.idempotencyReplayed])
+                .json("The tasks; empty if none arrived within `wait`.", "ClaimedTasks")
             ],
             problems: [.contention, .storageFull]),
         APIOperation(
@@ -234,10 +232,10 @@ extension TaskEndpoints {
             summary: "The result of a task: its journey moves on, and with `sign_in` a user is attached to the session",
             parameters: [.idempotencyKey], body: .json("TaskResult"),
             responses: [
-                .done("The journey has moved on.", headers: [.idempotencyReplayed]),
+                .done("The journey has moved on."),
                 .json(
                     "A user was attached, and no challenge says who fetches the new token: the session, and the token.",
-                    "SignedIn", headers: [.idempotencyReplayed]),
+                    "SignedIn"),
                 held,
             ],
             problems: ending + [.invalidInput, .tooManySessionsOfUser]),
@@ -245,24 +243,24 @@ extension TaskEndpoints {
             method: .post, path: "/v1/tasks/{id}/failure", id: "failTask",
             summary: "An attempt has failed: the task is handed out again, or its journey moves on by `done.failed`",
             parameters: [.idempotencyKey], body: .json("TaskFailure"),
-            responses: [.done("Noted.", headers: [.idempotencyReplayed]), held], problems: ending + [.taskHeld]),
+            responses: [.done("Noted."), held], problems: ending + [.taskHeld]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/lease", id: "extendTask",
             summary: "The attempt takes longer: extends its lease, from now on", parameters: [.idempotencyKey],
             body: .json("TaskLease"),
-            responses: [.json("When the lease ends.", "TaskLeaseEnd", headers: [.idempotencyReplayed])],
+            responses: [.json("When the lease ends.", "TaskLeaseEnd")],
             problems: [.taskNotFound, .taskOver, .taskNotClaimed, .storageFull]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/retry", id: "retryTask",
             summary: "Tries a kept result again; for any other task the next attempt may begin now",
             parameters: [.idempotencyKey],
-            responses: [.done("The journey has moved on, or the task is due.", headers: [.idempotencyReplayed]), held],
+            responses: [.done("The journey has moved on, or the task is due."), held],
             problems: ending + [.invalidInput]),
     ]
 
     private static let held = APIResponse.json(
         "The flow cannot take the result. It is kept, with the problem, until an operator ends the task.", "HeldTask",
-        status: .accepted, headers: [.idempotencyReplayed])
+        status: .accepted)
 
     private static let ending: [ProblemKind] = [
         .taskNotFound, .taskOver, .taskNotClaimed, .guardNotMet, .actionFailed, .invalidState, .stackFull,

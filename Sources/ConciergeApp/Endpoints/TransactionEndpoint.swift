@@ -125,8 +125,7 @@ extension TransactionEndpoint {
             summary: "Several writes and commands, all or nothing", parameters: [.idempotencyKey, .prefer],
             body: .json("Transaction"),
             responses: [
-                .json(
-                    "The new versions, and what commands gave.", "TransactionResults", headers: [.idempotencyReplayed]),
+                .json("The new versions, and what commands gave.", "TransactionResults"),
                 .minimal,
             ],
             problems: [

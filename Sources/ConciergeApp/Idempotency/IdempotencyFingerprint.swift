@@ -63,24 +63,27 @@ extension PartsHasher {
 ///
 /// A body counts as the JSON value that it is: another order of members, blanks, or a `charset` make no other request.
 /// Neither does the session's own id in place of `current`.
-package enum IdempotencyFingerprint {
-    private static func head(_ label: StaticString, _ request: HTTPRequest) -> PartsHasher {
+enum IdempotencyFingerprint {
+    private static func head(_ label: StaticString, _ request: HTTPRequest, _ place: KeyOwner.Place) -> PartsHasher {
         var hasher = PartsHasher(label)
         hasher.add(request.method.description)
         hasher.add(request.match.route?.pattern.text ?? request.target)
-        // The key's owner, or the place where the response is kept, has named the session already.
-        for name in request.match.route?.pattern.parameterNames ?? [] where name != "session" {
-            hasher.add(request.parameter(name))
+        for name in request.match.route?.pattern.parameterNames ?? [] {
+            let value = request.parameter(name)
+            // Where the response is kept says as much. Another session of the same user can be named, too.
+            if name == "session", place.isSession(named: value) { continue }
+            hasher.add(value)
         }
         let target = request.hasQuery ? request.target : ""
         hasher.add(target.firstIndex(of: "?").map { target[$0...] } ?? "")
         return hasher
     }
 
+    /// - Parameter place: where the response is kept.
     /// - Throws: `HTTPError.bodyIsAwaited`.
-    package static func of(_ request: HTTPRequest) throws(HTTPError) -> ShortDigest {
+    static func of(_ request: HTTPRequest, keptIn place: KeyOwner.Place) throws(HTTPError) -> ShortDigest {
         let body = try request.body
-        var hasher = head("concierge idempotency: what was asked for", request)
+        var hasher = head("concierge idempotency: what was asked for", request, place)
         guard !body.isEmpty else { return ShortDigest(hasher.finish()) }
         hasher.add(mediaType(of: request))
         if let document = try? JSONDocument(parsing: body) { hasher.add(document) } else { hasher.add(body) }
@@ -108,6 +111,11 @@ package enum IdempotencyScope: Sendable, Equatable {
     case peer(String)
     /// A caller with the key of the admin listener, and the session whose responses the key is looked for among.
     case administrator(SessionID?)
+
+    /// The owner of the caller's keys before they signed in.
+    var asGuest: IdempotencyScope? {
+        if case .session(let id, .some) = self { .session(id, userID: nil) } else { nil }
+    }
 
     func add(to hasher: inout PartsHasher) {
         switch self {

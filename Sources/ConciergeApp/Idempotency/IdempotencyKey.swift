@@ -76,6 +76,12 @@ package struct KeyOwner: Sendable {
         case newSession
         /// By itself.
         case none
+
+        /// Whether it is the session that a path names.
+        func isSession(named name: String) -> Bool {
+            guard case .session(let session) = self else { return false }
+            return name == "current" || name == session.id.description
+        }
     }
 
     let scope: IdempotencyScope

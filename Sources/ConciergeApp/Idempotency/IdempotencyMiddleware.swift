@@ -53,11 +53,21 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         to request: HTTPRequest, of owner: KeyOwner, _ next: @escaping HTTPHandler
     ) throws -> HTTPOutcome {
         let key = try IdempotencyKey(of: request)
-        let keyed = try idempotency.begin(owner.scope, key, try IdempotencyFingerprint.of(request), of: owner.token)
+        let fingerprint = try IdempotencyFingerprint.of(request, keptIn: owner.place)
+        let keyed = try idempotency.begin(owner.scope, key, fingerprint, of: owner.token)
         switch owner.place {
         // Looked for after the key is ours: a copy that has just ended has left its response.
         case .session(let session):
             if let entry = session.replay(of: keyed.id) { return replay(.session(session, entry), keyed, request) }
+            // The first copy may have come before the sign-in that this one comes after.
+            if let guest = owner.scope.asGuest {
+                let former = try idempotency.begin(guest, key, fingerprint)
+                if let entry = session.replay(of: former.id) {
+                    keyed.end()
+                    return replay(.session(session, entry), former, request)
+                }
+                former.end()
+            }
         case .newSession: break
         case .none:
             return .task { [idempotency] in

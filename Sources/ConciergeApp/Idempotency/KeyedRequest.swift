@@ -106,7 +106,7 @@ enum ResponseSecret: Sendable, Equatable {
 
     func isGood(in session: Session) -> Bool {
         switch self {
-        case .token(let token): session.isOpened(by: token)
+        case .token(let token): session.isOwn(token)
         case .link(let link): session.isGood(link)
         }
     }

@@ -76,26 +76,38 @@ extension Session {
     }
 
     /// Starts a journey over: its stack and coordinators are released first. The journey `main` may be begun this way.
+    nonisolated(nonsending) package func restartJourney(
+        _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: WriteCondition = .none
+    ) async throws -> (shown: JourneyText, isNew: Bool) {
+        let (form, isNew) = try await restartJourney(
+            id, flow: flow, input: input, condition: condition, withSchemas: false, once: nil)
+        return (form.text, isNew)
+    }
+
+    /// The same for a request.
     ///
     /// - Parameters:
     ///   - flow: nil for the one that it ran.
     ///   - input: nil, where the flow is nil, too, for the one that it was given, if it still runs; else for none.
+    ///   - withSchemas: whether the schemas of the events are wanted, too.
+    ///   - once: the request, if its copies must not be executed again.
     /// - Returns: the journey, and whether it was not there before.
     nonisolated(nonsending) package func restartJourney(
-        _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: WriteCondition = .none
-    ) async throws -> (shown: JourneyText, isNew: Bool) {
+        _ id: String, flow: String?, input: JSONDocument?, condition: WriteCondition, withSchemas: Bool,
+        once: Once<(JourneyForm, isNew: Bool)>?
+    ) async throws -> (JourneyForm, isNew: Bool) {
         let mainFlow = environment.journeys.mainFlow
-        return try await drive(id, begins: false) { work in
+        return try await drive(id, begins: false, once: once) { work in
             if let journey = work.kept[id] {
                 _ = try work.journey(id, if: condition)
                 let again = try work.restart(journey, flow: flow, input: input)
-                return (try work.text(of: again), false)
+                return (try work.form(of: again, withSchemas: withSchemas), false)
             }
             guard id == JourneySettings.mainID else { throw work.absence(of: id) }
             guard condition.holds(forJourney: nil) else { throw JourneyError.preconditionFailed(current: nil) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
             let journey = try work.start(id, flow: flow, input: input)
-            return (try work.text(of: journey), true)
+            return (try work.form(of: journey, withSchemas: withSchemas), true)
         }
     }
 
@@ -181,10 +193,12 @@ extension Session {
     private static let manyStates = 100
 
     /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
+    ///
+    /// - Parameter once: the request, if its copies must not be executed again.
     nonisolated(nonsending) package func abandonJourney(
-        _ id: String, condition: WriteCondition = .none
+        _ id: String, condition: WriteCondition = .none, once: Once<Void>? = nil
     ) async throws {
-        try await drive(id, begins: false) { work in
+        try await drive(id, begins: false, once: once) { work in
             let standing = try work.journey(id, if: condition)
             try work.abandon(standing)
         }

@@ -62,8 +62,10 @@ extension Session {
 
     /// Removes every instance, newest first. Read-only services that were written, such as the attached user and the
     /// journeys, stay unless an admin asks; then the journeys are given up first.
-    package func removeAllServices(by caller: ServiceCaller = .client) async throws {
-        try await transact { [self] pending in
+    ///
+    /// - Parameter once: the request, if its copies must not be executed again.
+    package func removeAllServices(by caller: ServiceCaller = .client, once: Once<Void>? = nil) async throws {
+        try await transact(once: once) { [self] pending in
             let keepsSteps = try caller == .admin && giveUpJourneys(on: &pending)
             try followUser(on: &pending) { pending in
                 let before = pending
@@ -77,11 +79,16 @@ extension Session {
 
     /// Changes the labels by a merge patch: a string sets a label, null removes it.
     ///
+    /// - Parameter once: the request, if its copies must not be executed again.
     /// - Throws: ``SessionError/invalid(_:)`` with pointers that begin with `/labels`.
-    package func updateLabels(_ patch: JSONDocument) async throws {
-        try await transact { [self] pending in
+    @discardableResult
+    package func updateLabels(
+        _ patch: JSONDocument, once: Once<SessionSummary>? = nil
+    ) async throws -> SessionSummary {
+        try await transact(once: once) { [self] pending in
             let labels = try pending.details.labels.merging(patch, environment.settings)
             if labels != pending.details.labels { pending.details.labels = labels }
+            return summary(after: pending)
         }
     }
 }

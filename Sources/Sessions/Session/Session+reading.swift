@@ -19,6 +19,13 @@ extension Session {
         return SessionSummary(stored, environment)
     }
 
+    /// The same as it is once a unit of work is committed.
+    func summary(after pending: PendingState) -> SessionSummary {
+        let record = pending.isRecordChanged ? pending.commit().record : pending.base
+        let lastUsedAt = state.withLock(\.lastUsedAt)
+        return SessionSummary(StoredSession(record: record, lastUsedAt: lastUsedAt), environment)
+    }
+
     /// Every registered service and whether an instance lives. Creates none.
     ///
     /// - Throws: ``SessionError/ended``.

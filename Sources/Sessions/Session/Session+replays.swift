@@ -20,13 +20,12 @@ extension Session {
         try await environment.ask { store throws(StoreError) in try await store.replays.response(id, of: self.id) }
     }
 
-    /// Whether a token opens the session: its own, or one that was replaced and is in its grace.
-    package func isOpened(by token: TokenDigest) -> Bool {
+    /// Whether a token is the one that opens the session. One that was replaced is not, although it works in its grace:
+    /// a client that gets it now uses it after that, which ends the session.
+    package func isOwn(_ token: TokenDigest) -> Bool {
         let now = environment.clock.now()
         return state.withLock { state in
-            guard state.stage == .open, now < state.deadline(environment.settings) else { return false }
-            return token == state.record.token
-                || state.record.details.retiredTokens.contains { $0.digest == token && now < $0.graceEndsAt }
+            state.stage == .open && now < state.deadline(environment.settings) && token == state.record.token
         }
     }
 }

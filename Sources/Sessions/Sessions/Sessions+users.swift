@@ -7,14 +7,17 @@ extension Sessions {
     /// The session gets a new token, and all earlier ones end at once, without grace, so an attacker who planted a
     /// token before the sign-in gains nothing. If another user was attached, what was bound to that user is removed.
     ///
+    /// - Parameter once: the request, if its copies must not be executed again.
     /// - Throws: ``SessionError/invalid(_:)`` with pointers into the user.
-    package func attach(_ user: UserClaims, to session: Session) async throws -> SessionToken {
+    package func attach(
+        _ user: UserClaims, to session: Session, once: Once<(session: SessionSummary, token: SessionToken)>? = nil
+    ) async throws -> (session: SessionSummary, token: SessionToken) {
         try await signIn(user, to: session) { signIn in
             // No token would open it.
             guard session.isUsable(now: environment.clock.now()) else { throw SessionError.ended }
-            return try await session.transact { pending in
+            return try await session.transact(once: once) { pending in
                 try session.attach(signIn, on: &pending)
-                return signIn.token
+                return (session.summary(after: pending), signIn.token)
             }
         }
     }
@@ -25,7 +28,7 @@ extension Sessions {
     package func attachUser(
         _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
     ) async throws -> SessionToken {
-        try await attach(UserClaims(userID: userID, claims: claims), to: session)
+        try await attach(UserClaims(userID: userID, claims: claims), to: session).token
     }
 
     /// Does a unit of work that attaches a user to a session.
@@ -76,8 +79,10 @@ extension Sessions {
 
     /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Whoever
     /// else writes to the session has to wait for it.
-    package func detachUser(from session: Session) async throws {
-        try await session.transact(hasPrecedence: true) { pending in
+    ///
+    /// - Parameter once: the request, if its copies must not be executed again.
+    package func detachUser(from session: Session, once: Once<Void>? = nil) async throws {
+        try await session.transact(hasPrecedence: true, once: once) { pending in
             try session.leaveUser(on: &pending)
             if pending.details.userID != nil { pending.details.userID = nil }
         }

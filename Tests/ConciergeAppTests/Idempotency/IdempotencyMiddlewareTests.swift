@@ -4,7 +4,7 @@ import Testing
 @testable import ConciergeApp
 @testable import HTTPServer
 
-@Suite("POST requests that are sent again")
+@Suite("Requests that are sent again")
 struct IdempotencyMiddlewareTests {
     struct Failure: Error {}
 
@@ -163,7 +163,17 @@ struct IdempotencyMiddlewareTests {
         }
     }
 
-    @Test("without a key, and with another method, nothing is remembered", arguments: [HTTPMethod.post, .put, .patch])
+    @Test("every method that may change something has keys", arguments: [HTTPMethod.post, .put, .patch, .delete])
+    func methods(method: HTTPMethod) async throws {
+        let place = try IdempotentPlace()
+        for isReplayed in [false, true] {
+            #expect(try await place.ask(makeRequest(method, key: "k")).isReplayed == isReplayed)
+        }
+        await #expect(throws: HTTPError.self) { try await place.ask(makeRequest(HTTPMethod("LOCK"), key: "k")) }
+        #expect(place.done == 1)
+    }
+
+    @Test("without a key, and with a safe method, nothing is remembered", arguments: [HTTPMethod.post, .get, .options])
     func straightThrough(method: HTTPMethod) async throws {
         let place = try IdempotentPlace()
         let request = makeRequest(method, key: method == .post ? nil : "k")

@@ -77,7 +77,7 @@ struct OpenAPITests {
         func part(_ path: String...) -> JSONDocument? { schemas.value(at: JSONPointer(path)) }
         let operations = part("Transaction", "properties", "operations", "maxItems")
         #expect(operations?.int == TransactionEndpoint.maximumOperations)
-        let stores = part("Statistics", "properties", "store", "properties", "kind", "enum")
+        let stores = part("Statistics", "properties", "store", "properties", "kind", "x-extensible-enum")
         #expect(stores?.elements?.compactMap(\.string) == Configuration.Store.schemes)
         for (name, member) in [
             ("TaskClaim", "lease"), ("TaskClaim", "wait"), ("TaskLease", "lease"), ("TaskFailure", "retry_after"),
@@ -114,7 +114,7 @@ struct OpenAPITests {
         for listener in APIListener.allCases {
             let document = try document(of: listener)
             let codes = document.value(
-                at: JSONPointer(["components", "schemas", "Problem", "properties", "code", "enum"]))
+                at: JSONPointer(["components", "schemas", "Problem", "properties", "code", "x-extensible-enum"]))
             #expect(codes?.elements?.compactMap(\.string) == ProblemKind.all.map(\.code))
             for operation in try operations(of: document) {
                 statuses.formUnion((operation[member: "responses"]?.members ?? []).map(\.name))
@@ -162,8 +162,8 @@ struct OpenAPITests {
     @Test("says of each body in which unknown members are refused that they are")
     func closedBodies() {
         for name in [
-            "NewSession", "SessionPatch", "SignIn", "Transaction", "NewJourney", "JourneyRestart", "JourneyEvent",
-            "JourneyNavigation", "ExportStart",
+            "SessionCreation", "SessionPatch", "SignIn", "Transaction", "JourneyStart", "JourneyRestart",
+            "JourneyEvent", "JourneyNavigation", "ExportStart",
         ] {
             let schema = APIComponents(on: .admin).schemas[member: name]
             #expect(schema?[member: "additionalProperties"] == false, "\(name)")
@@ -183,7 +183,7 @@ struct OpenAPITests {
     func keyPattern(key: String) throws {
         let schema = try #require(
             try document(of: .public).value(
-                at: JSONPointer(["components", "parameters", "Idempotency-Key", "schema"])))
+                at: JSONPointer(["components", "parameters", "Idempotency-Key-parameter", "schema"])))
         let fits = try JSONSchema(schema).violations(in: JSONDocument(key)).isEmpty
         #expect(fits == (IdempotencyKey(Array(key.utf8)) != nil))
     }
@@ -212,7 +212,8 @@ struct OpenAPITests {
     func defaults() throws {
         let document = try document(of: .public)
         #expect(document[member: "servers"]?.elements?.first?[member: "url"] == "/")
-        let session = document.value(at: JSONPointer(["components", "parameters", "session", "schema", "default"]))
+        let session = document.value(
+            at: JSONPointer(["components", "parameters", "session-parameter", "schema", "default"]))
         #expect(session == "current")
     }
 
@@ -302,9 +303,9 @@ struct OpenAPITests {
             #expect(data?[member: "format"] == "date")
             #expect(data?[member: "x-say"] == nil)
             guard listener == .public else { continue }
-            let start = schemas("NewJourney", of: document)?[member: "discriminator"]?[member: "mapping"]
-            #expect(start?[member: "wizard"] == "#/components/schemas/NewWizardJourney")
-            let needed = schemas("NewVerificationJourney", of: document)?[member: "required"]
+            let start = schemas("JourneyStart", of: document)?[member: "discriminator"]?[member: "mapping"]
+            #expect(start?[member: "wizard"] == "#/components/schemas/WizardJourneyStart")
+            let needed = schemas("VerificationJourneyStart", of: document)?[member: "required"]
             #expect(needed == ["flow", "input"])
         }
     }
@@ -364,7 +365,8 @@ struct OpenAPITests {
                     "first": ["$ref": "#/components/schemas/TreeNode"], "whole": ["$ref": "#/components/schemas/Tree"],
                     "tag": ["$ref": "#/components/schemas/TreeTag"], "any": .emptyObject, "none": ["not": .emptyObject],
                     "pair": [
-                        "type": "array", "prefixItems": [["type": "string"], ["type": "integer"]], "items": false,
+                        "type": "array", "items": false,
+                        "prefixItems": [["type": "string"], ["type": "integer", "format": "int64"]],
                     ],
                     "list": ["type": "array", "items": .emptyObject], "$ref": ["type": "string"],
                 ],
@@ -394,7 +396,8 @@ struct OpenAPITests {
         #expect(
             add?.value(at: JSONPointer(["responses", "200"] + json)) == "#/components/schemas/CartAddOutput")
         #expect(schemas("CartAddInput", of: document)?[member: "required"] == ["id", "count"])
-        #expect(schemas("CartAddOutput", of: document)?[member: "properties"] == ["output": ["type": "integer"]])
+        let output = schemas("CartAddOutput", of: document)?[member: "properties"]
+        #expect(output == ["output": ["type": "integer", "format": "int64"]])
         let empty = member(commands + "empty", "post")
         #expect(empty?[member: "requestBody"] == nil)
         #expect(empty?[member: "responses"]?[member: "200"] == nil)
@@ -410,7 +413,7 @@ struct OpenAPITests {
         #expect(!"\(try self.document(of: listener))".contains("callService"))
     }
 
-    private func schemas(of document: JSONDocument) throws -> [(name: String, value: JSONDocument)] {
+    func schemas(of document: JSONDocument) throws -> [(name: String, value: JSONDocument)] {
         try #require(document.value(at: JSONPointer(["components", "schemas"]))?.members)
     }
 
@@ -418,7 +421,7 @@ struct OpenAPITests {
         document.value(at: JSONPointer(["components", "schemas", name]))
     }
 
-    private func document(
+    func document(
         of listener: APIListener, services: [ServiceFile] = [], adding added: SwiftServices = SwiftServices(),
         flows: [String] = []
     ) throws -> JSONDocument {
@@ -436,7 +439,7 @@ struct OpenAPITests {
         try #require(document[member: "paths"]?.members)
     }
 
-    private func operations(of document: JSONDocument) throws -> [JSONDocument] {
+    func operations(of document: JSONDocument) throws -> [JSONDocument] {
         try paths(of: document).flatMap { try #require($0.value.members).map(\.value) }
     }
 

@@ -23,12 +23,14 @@ struct KeyClient {
     }
 
     private struct Request {
+        var method = "POST"
         let path: String
         let json: String?
         let key: String
         /// Nil for one that makes a session.
         let token: String?
         let status: Int
+        var type = "application/json"
     }
 
     init(_ fleet: KeyTorture.Fleet, seed: UInt64) {
@@ -61,7 +63,14 @@ struct KeyClient {
         let number = fleet.number()
         session.age += 1
         switch Int.random(in: 0..<20, using: &generator) {
-        case 0..<8:
+        case 0..<4:
+            var patch = request(
+                "\(Self.path)/services/log", #"[{"op":"add","path":"/list/-","value":\#(number)}]"#, status: 200,
+                number: number)
+            (patch.method, patch.type) = ("PATCH", "application/json-patch+json")
+            try execute(patch)
+            session.written.append(number)
+        case 4..<8:
             try execute(
                 request(
                     "\(Self.path)/transactions",
@@ -130,7 +139,8 @@ struct KeyClient {
             var client = TestClient(port: port)
             if let own = request.token { client = client.with(token: token ?? own) }
             let bytes = client.request(
-                "POST", request.path, json: request.json, fields: [("Idempotency-Key", request.key)])
+                request.method, request.path, json: request.json,
+                fields: [("Idempotency-Key", request.key), ("Content-Type", request.type)])
             if let response = try? Self.exchange(bytes, port) {
                 let isLater = response.status == 503 || response.code == "request_in_progress"
                 if !isLater {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Journeys that go on in another session")
 struct GoingOnElsewhereTests {
-    private static let trip = #"""
+    static let trip = #"""
         {"id": "trip", "version": 1, "initial": "a", "portable": true,
          "states": {"a": {"on": {"next": {"target": "b"}}}, "b": {"on": {"end": {"target": "z"}}}, "z": {"type": "final"}}}
         """#

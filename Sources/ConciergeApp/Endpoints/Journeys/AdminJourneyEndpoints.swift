@@ -26,12 +26,6 @@ struct AdminJourneyEndpoints: Sendable {
         routes.on(.post, "/v1/journeys/trial", trial)
     }
 
-    /// The owner of an `Idempotency-Key`: responses are kept with the session that the path names.
-    @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
-        let namesSession = request.match.route?.pattern.parameterNames.contains("session") == true
-        return .administrator(namesSession ? try await session(request) : nil)
-    }
-
     private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try BodyMembers(request, known: ["flows", "services"])
         guard let flows = body["flows"]?.elements else { throw BodyMembers.missing("flows") }

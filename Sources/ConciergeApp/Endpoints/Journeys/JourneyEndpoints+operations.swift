@@ -11,14 +11,14 @@ extension JourneyEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney",
             summary: "Starts a journey, or takes one over by a link or from another session of the user",
-            parameters: [.include, .acceptLanguage, .prefer, .idempotencyKey], body: .json(.newJourney),
+            parameters: [.include, .acceptLanguage, .prefer, .idempotencyKey], body: .json(.journeyStart),
             responses: [
                 .json(
                     "The journey, at its first screen.", "Journey", status: .created,
-                    headers: [.location, .etag, .idempotencyReplayed, .contentLanguage, .vary]),
+                    headers: [.location, .etag, .contentLanguage, .vary]),
                 .json(
                     "The journey that runs already, with `resume`.", "Journey",
-                    headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
+                    headers: [.etag, .contentLanguage, .vary]), minimal,
             ],
             problems: moving
                 + [
@@ -58,8 +58,8 @@ extension JourneyEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/links", id: "linkJourney",
             summary: "A link by which the journey can be taken to another session, once",
-            parameters: [.idempotencyKey], body: .json("NewLink", isRequired: false),
-            responses: [.json("The link.", "IssuedLink", status: .created, headers: [.idempotencyReplayed])],
+            parameters: [.idempotencyKey], body: .json("LinkCreation", isRequired: false),
+            responses: [.json("The link.", "IssuedLink", status: .created)],
             problems: over + [
                 .journeyNotFound, .journeyMoved, .journeyNotPortable, .tooManyLinks, .stateTooLarge, .contention,
                 .storageFull,
@@ -72,7 +72,7 @@ extension JourneyEndpoints {
             responses: [
                 .json(
                     "The journey, and the way that it took.", "NavigatedJourney",
-                    headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
+                    headers: [.etag, .contentLanguage, .vary]), minimal,
             ],
             problems: moving + changing + over + [.unreachable]),
     ]
@@ -85,7 +85,7 @@ extension JourneyEndpoints {
         responses: [
             .json(
                 "The journey, where it stands now.", "Journey",
-                headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
+                headers: [.etag, .contentLanguage, .vary]), minimal,
         ],
         problems: moving + changing + over + [.eventNotAccepted, .preconditionRequired])
 

@@ -63,9 +63,7 @@ final class JourneyEndpoints: Sendable {
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
         do {
-            let response = UnitResponse(to: request) { [self] (started: (JourneyForm, isNew: Bool)) in
-                started.isNew ? created(request, started.0, in: session) : moved(request, started.0)
-            }
+            let response = begun(request, in: session)
             return try response.of(
                 await session.startJourney(
                     flow: flow, version: version, input: body["input"], at: screen, resumes: resumes,
@@ -118,25 +116,26 @@ final class JourneyEndpoints: Sendable {
         let session = found.session
         let body = try BodyMembers(request, known: ["flow", "input"], isOptional: true)
         let includesSchemas = try Self.includesSchemas(request)
-        let (shown, isNew) = try await session.restartJourney(
-            id(of: request), flow: try body.text("flow"), input: body["input"],
-            condition: try Conditions.ofWrite(request, ofJourney: true))
-        let form = try await form(of: shown, includesSchemas, in: session)
-        return isNew ? created(request, form, in: session) : moved(request, form)
+        let response = begun(request, in: session)
+        return try response.of(
+            await session.restartJourney(
+                id(of: request), flow: try body.text("flow"), input: body["input"],
+                condition: try Conditions.ofWrite(request, ofJourney: true), withSchemas: includesSchemas,
+                once: response.once))
     }
 
-    /// A journey that was just written to, with the schemas of its events if the client asks for them.
-    private func form(
-        of shown: JourneyText, _ includesSchemas: Bool, in session: Session
-    ) async throws -> JourneyForm {
-        if includesSchemas { return try await session.journeyForm(shown.journey) }
-        return JourneyForm(text: shown, schemas: [:])
+    /// The response with a journey that was started, or started over.
+    private func begun(_ request: HTTPRequest, in session: Session) -> UnitResponse<(JourneyForm, isNew: Bool)> {
+        UnitResponse(to: request) { [self] form, isNew in
+            isNew ? created(request, form, in: session) : moved(request, form)
+        }
     }
 
     @Sendable private func abandon(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
-        try await found.session.abandonJourney(
-            id(of: request), condition: try Conditions.ofWrite(request, ofJourney: true))
-        return .done
+        let response = UnitResponse<Void>(to: request) { _ in .done }
+        return try response.of(
+            await found.session.abandonJourney(
+                id(of: request), condition: try Conditions.ofWrite(request, ofJourney: true), once: response.once))
     }
 
     @Sendable func send(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
