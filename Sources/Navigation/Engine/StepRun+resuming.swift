@@ -58,7 +58,8 @@ extension StepRun {
         guard let own = isBusy ? journey.frames.dropLast().last : journey.frames.last else {
             return try place(target, by: .push)
         }
-        if try asks(own) { return leaveTask() }
+        let asksOwn = try asks(own)
+        if asksOwn || target.showsSame(as: own) { return leaveTask() }
         if let onward = try onward(besides: transition, of: coordinator) {
             let isTaken = attempt(as: self.purpose) { (run: inout StepRun) throws(JourneyRefusal) in
                 if !isBusy { try run.uncoverTwin() }
@@ -141,8 +142,9 @@ extension StepRun {
     ) throws(JourneyRefusal) -> Transition? {
         guard let transition else { return nil }
         let others = try flow(of: coordinator).waysOn(besides: transition).filter(\.mayBePassed)
-        // What is undecided is no way.
-        return others.isEmpty ? nil : try? choose(others, of: coordinator)
+        // What is undecided is no way, and what goes back is none forward.
+        let onward = others.isEmpty ? nil : try? choose(others, of: coordinator)
+        return onward?.target == nil ? nil : onward
     }
 
     /// Takes the first transition of an event that does not resume.
