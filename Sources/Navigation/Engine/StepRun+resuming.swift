@@ -81,14 +81,15 @@ extension StepRun {
         let (start, mark) = (self, services.mark)
         for (place, hop) in hops.enumerated() {
             do throws(JourneyRefusal) {
-                if place == 0 { try uncoverTwin() }
+                // Not where another way has just led: that frame is a new one.
+                if place == 0, hasLeft { try uncoverTwin() }
                 try take(hop, to: target)
                 guard services.invalid == nil else { throw .guardNotMet([]) }
             } catch {
                 // Again without it: a copy of the run for each hop would make a long way slow.
                 self = start
                 services.rewind(to: mark)
-                if place > 0 { try uncoverTwin() }
+                if place > 0, hasLeft { try uncoverTwin() }
                 for hop in hops.prefix(place) { try take(hop, to: target) }
                 return
             }

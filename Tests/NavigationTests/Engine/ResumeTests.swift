@@ -210,6 +210,17 @@ struct ResumeTests {
         #expect(traveller.stack == ["a", "^b", "end"])
     }
 
+    @Test("behind a page that its own list leads to, though one of other params is on the stack")
+    func params() throws {
+        let on: JSONDocument = [
+            "submit": [["target": "end", "nav": "resume"], ["target": "a", "params": ["id": 2]]],
+            "next": ["target": "end"],
+        ]
+        var traveller = try traveller(["a": ["answers": [], "on": on]])
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "a", "end"])
+    }
+
     @Test("a standing rule that resumes and cannot go on is not taken, and a time limit that does is tried again")
     func unprompted() throws {
         let page = Self.ask(
