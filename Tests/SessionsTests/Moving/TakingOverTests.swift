@@ -39,7 +39,9 @@ struct TakingOverTests {
         store.beforeCommit.withLock { hook in
             hook = { commit throws(StoreError) in
                 // While the journey leaves.
-                guard commit.record.id == source.id, commits.wrappingAdd(1, ordering: .relaxed).newValue == 1 else { return }
+                guard commit.record.id == source.id, commits.wrappingAdd(1, ordering: .relaxed).newValue == 1 else {
+                    return
+                }
                 do {
                     if let user {
                         _ = try await fixture.sessions.attachUser(user, to: target)
