@@ -103,7 +103,7 @@ struct SigningInTests {
 
     @Test("the user's limit of sessions is that of any sign-in: the result is kept, and held when the lease ends")
     func limit() async throws {
-        let fixture = try SessionsFixture(flows: [Self.flow]) {
+        let fixture = try SessionsFixture(clock: ManualClock(isStill: true), flows: [Self.flow]) {
             ($0.maxSessionsOfUser, $0.endsOldestOfUser) = (1, false)
         }
         _ = try await fixture.sessions.attachUser("ada", to: try await fixture.session())

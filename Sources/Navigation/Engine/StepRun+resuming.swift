@@ -58,7 +58,8 @@ extension StepRun {
         guard let own = isBusy ? journey.frames.dropLast().last : journey.frames.last else {
             return try place(target, by: .push)
         }
-        if try asks(own) { return leaveTask() }
+        let asksOwn = try asks(own)
+        if asksOwn || target.showsSame(as: own) { return leaveTask() }
         if let onward = try onward(besides: transition, of: coordinator) {
             let isTaken = attempt(as: self.purpose) { (run: inout StepRun) throws(JourneyRefusal) in
                 if !isBusy { try run.uncoverTwin() }
@@ -80,14 +81,15 @@ extension StepRun {
         let (start, mark) = (self, services.mark)
         for (place, hop) in hops.enumerated() {
             do throws(JourneyRefusal) {
-                if place == 0 { try uncoverTwin() }
+                // Not where another way has just led: that frame is a new one.
+                if place == 0, hasLeft { try uncoverTwin() }
                 try take(hop, to: target)
                 guard services.invalid == nil else { throw .guardNotMet([]) }
             } catch {
                 // Again without it: a copy of the run for each hop would make a long way slow.
                 self = start
                 services.rewind(to: mark)
-                if place > 0 { try uncoverTwin() }
+                if place > 0, hasLeft { try uncoverTwin() }
                 for hop in hops.prefix(place) { try take(hop, to: target) }
                 return
             }
@@ -141,8 +143,9 @@ extension StepRun {
     ) throws(JourneyRefusal) -> Transition? {
         guard let transition else { return nil }
         let others = try flow(of: coordinator).waysOn(besides: transition).filter(\.mayBePassed)
-        // What is undecided is no way.
-        return others.isEmpty ? nil : try? choose(others, of: coordinator)
+        // What is undecided is no way, and what goes back is none forward.
+        let onward = others.isEmpty ? nil : try? choose(others, of: coordinator)
+        return onward?.target == nil ? nil : onward
     }
 
     /// Takes the first transition of an event that does not resume.

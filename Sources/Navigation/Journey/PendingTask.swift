@@ -153,6 +153,12 @@ extension Journey {
         task = begun.challenged(challenge)
     }
 
+    /// The task signs nobody in who has to prove something.
+    package mutating func forgetChallenge() {
+        guard let former = task, former.challenge != nil else { return }
+        task = PendingTask(number: former.number, name: former.name, input: former.input, notes: former.notes)
+    }
+
     /// Changes what is known of the task that the journey waits for. A task that is held is ended by no time, neither
     /// its own nor that of a flow.
     package mutating func noteOfTask(_ change: (inout TaskNotes) -> Void) {

@@ -1,6 +1,11 @@
 /// The SHA-256 of a token's text: all that the server keeps of a token.
 package typealias TokenDigest = SHA256Digest
 
+extension TokenDigest {
+    /// Of no token: it is that of the empty text.
+    static let ofNobody = TokenDigest(of: [UInt8]())
+}
+
 /// The credential of a session: `cg_` and 64 base64url digits, which hold the session's id (16 bytes) and a secret (32
 /// bytes).
 ///

@@ -22,6 +22,8 @@ struct JourneyTransfers: Sendable {
         let arrival: String
         /// Of the link by which it left, if it was one.
         let digest: SHA256Digest?
+        /// Who takes it over, if it was not by a link: it goes to no session of somebody else.
+        var userID: String?
         /// The journey, until the other session has it.
         var content: KeptJourney?
         /// Those to the journey, until the other session has it: if it returns, they are as good as before.
@@ -101,7 +103,8 @@ extension JourneyTransfers {
                     JSONDocument(departure.journey), JSONDocument(departure.target.description),
                     JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
                     departure.content?.journey.document ?? .null, JSONDocument(departure.links.map(\.document)),
-                ] + [departure.task?.standing].compactMap(\.self))
+                    departure.task?.standing ?? .null, departure.userID.map { JSONDocument($0) } ?? .null,
+                ])
         }
         let arrivals = arrivals.map { [JSONDocument($0.journey), JSONDocument($0.isRefused)] as JSONDocument }
         return [
@@ -137,7 +140,7 @@ extension JourneyTransfers {
             departures.append(
                 Departure(
                     journey: journey, target: target, arrival: arrival, digest: SHA256Digest(departure[3]),
-                    content: content, links: links, task: task))
+                    userID: departure[7]?.string, content: content, links: links, task: task))
         }
         for arrival in document[member: "in"]?.elements ?? [] {
             guard let journey = arrival[0]?.string, let isRefused = arrival[1]?.bool else { return nil }

@@ -25,10 +25,7 @@ extension JourneyWork {
         case .expired: throw JourneyRefusal.expired
         case .active: break
         }
-        // While a user signs in it stays with the client that has sent the credentials.
-        guard engine.isPortable(journey), journey.task?.challenge == nil else {
-            throw JourneyError.notPortable(journey.flow)
-        }
+        guard engine.isPortable(journey) else { throw JourneyError.notPortable(journey.flow) }
     }
 
     /// Takes a journey out of the session and keeps it aside until the other session has it. Its task ends here.
@@ -46,7 +43,7 @@ extension JourneyWork {
         let id = entry.journey.id
         try checkMayLeave(entry.journey)
         let departure = JourneyTransfers.Departure(
-            journey: id, target: target, arrival: arrival, digest: claim.digest, content: entry,
+            journey: id, target: target, arrival: arrival, digest: claim.digest, userID: claim.userID, content: entry,
             links: kept.transfers.links.filter { $0.journey == id },
             task: task?.id.number == entry.journey.task?.number ? task : nil)
         pending.journeysBegun -= 1
@@ -82,15 +79,21 @@ extension JourneyWork {
 
     /// Takes a journey in that has left another session, once. Its task begins under the name that it has here.
     ///
-    /// - Parameter former: how far the task is.
+    /// - Parameters:
+    ///   - user: who takes it over; nil for a link. Somebody else may have signed in meanwhile.
+    ///   - former: how far the task is.
     /// - Returns: nil when it was taken in before and is not here any more.
-    /// - Throws: ``JourneyError/tooMany(limit:)``, ``JourneyError/linkUnusable`` when it was refused before.
-    mutating func receive(_ content: Journey, as id: String, _ former: StoredTask?) throws -> KeptJourney? {
+    /// - Throws: ``JourneyError/tooMany(limit:)``, ``JourneyError/linkUnusable`` when it was refused before,
+    ///   ``JourneyError/notFound(_:)`` for another user.
+    mutating func receive(
+        _ content: Journey, as id: String, of user: String?, _ former: StoredTask?
+    ) throws -> KeptJourney? {
         if let arrival = kept.transfers.arrivals.first(where: { $0.journey == id }) {
             guard !arrival.isRefused else { throw JourneyError.linkUnusable }
             return kept[id]
         }
         if hasBeenHere(id) { return kept[id] }
+        if let user, !(pending.details.userID?.isExactly(user) ?? false) { throw JourneyError.notFound(content.id) }
         try kept.makeRoom(limit: environment.journeys.maxJourneys)
         var journey = content.renamed(id)
         journey.raiseOwned(to: pending.revision)
@@ -98,6 +101,8 @@ extension JourneyWork {
         let floor = 2 * pending.base.details.revisionFloor
         if journey.step <= floor { journey = journey.continuing(after: floor + 1 - journey.step) }
         journey = journey.withTask(of: content)
+        // The credentials were typed elsewhere, so the task signs nobody in here.
+        journey.forgetChallenge()
         journey.noteOfTask { notes in
             notes.hasMoved = true
             // The worker's lease is not known here, so no better result is waited for.
@@ -178,6 +183,9 @@ package enum JourneyClaim: Sendable {
 
     var digest: SHA256Digest? { if case .link(let link) = self { link.digest } else { nil } }
 
+    /// Nil for a link, which anybody may have.
+    var userID: String? { if case .user(let user, _) = self { user } else { nil } }
+
     /// The error when no journey may be moved. It is the same whether or not the journey exists.
     var refusal: JourneyError {
         switch self {
@@ -191,8 +199,8 @@ package enum JourneyClaim: Sendable {
         switch self {
         case .link(let link): departure.digest == link.digest
         // Another journey of that name is the one that is meant now.
-        case .user(_, let journey):
-            departure.digest == nil && departure.journey == journey && kept[journey] == nil
+        case .user(let user, let journey):
+            departure.userID?.isExactly(user) ?? false && departure.journey == journey && kept[journey] == nil
         }
     }
 }

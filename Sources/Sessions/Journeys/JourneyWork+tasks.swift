@@ -23,6 +23,8 @@ extension JourneyWork {
             _ = try forget(id)
             return .success(.taken)
         }
+        // What the store has not noted, since it failed after the commit, shows here.
+        if !report.isReported, !report.isOfOperator, let held = try holdKept(id) { return .success(held) }
         let start = pending
         try attach(&self)
         guard let entry = kept[id.journey] else { throw TaskError.over }
@@ -74,6 +76,12 @@ extension JourneyWork {
         result.isHeld = true
         try keep(result, of: id)
         return result.problem
+    }
+
+    /// Holds the result that is kept of a task, if one is. It counts more than a failure, which comes after it.
+    mutating func holdKept(_ id: TaskID) throws -> TaskEnd? {
+        guard let result = standing(of: id)?.notes?.result else { return nil }
+        return .held(problem: try hold(id) ?? result.problem)
     }
 
     private mutating func keep(_ result: KeptResult, of id: TaskID) throws {

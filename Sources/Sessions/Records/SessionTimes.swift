@@ -94,6 +94,11 @@ extension SessionSettings {
 }
 
 extension StoredSession {
+    /// Whether a token opens it.
+    func isUsable(_ settings: SessionSettings, now: Int64) -> Bool {
+        record.token != .ofNobody && deadline(settings) > now
+    }
+
     /// When it expires, unless it is used before: its tokens open nothing from then on.
     func deadline(_ settings: SessionSettings) -> Int64 { settings.deadline(lastUsedAt: lastUsedAt, record) }
 

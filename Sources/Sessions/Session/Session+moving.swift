@@ -40,7 +40,7 @@ extension Session {
     ) async throws -> JourneyForm {
         try await drive(nil, once: once) { work in
             guard let content = departure.content?.journey,
-                let entry = try work.receive(content, as: departure.arrival, departure.task)
+                let entry = try work.receive(content, as: departure.arrival, of: departure.userID, departure.task)
             else { throw JourneyError.linkUnusable }
             // The user, the session and the time may be others here.
             try work.advanceIfPossible(entry)

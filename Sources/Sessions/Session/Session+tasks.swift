@@ -89,10 +89,16 @@ extension Session {
     }
 
     /// A task for which no journey waits is not done any more.
-    nonisolated(nonsending) func giveUpTask(_ id: TaskID, reason: String) async throws {
+    ///
+    /// - Parameter isOfOperator: whether it ends although a result of it is kept.
+    nonisolated(nonsending) func giveUpTask(
+        _ id: TaskID, reason: String, isOfOperator: Bool = false
+    ) async throws -> TaskEnd {
         try await drive(id.journey, begins: false) { work in
+            if !isOfOperator, let held = try work.holdKept(id) { return held }
             guard let task = try work.forget(id) else { throw TaskError.over }
             work.pending.notes.append(.undone(id, name: task.name, reason: reason))
+            return .taken
         }
     }
 

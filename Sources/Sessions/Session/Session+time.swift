@@ -17,7 +17,7 @@ extension Session {
         }
         for task in kept.tasks where task.endsAt.map({ $0 <= now }) ?? false {
             do {
-                try await giveUpTask(
+                _ = try await giveUpTask(
                     TaskID(session: id, journey: task.journey, number: task.number), reason: Self.timeOver)
             } catch TaskError.over {} catch { failure = failure ?? error }
         }
@@ -25,7 +25,7 @@ extension Session {
         let (after, times) = hadWork ? try await committedJourneys() : (kept, former)
         let hasToldStore = times.dueAt != former.dueAt
         if hasToldStore, times.dueAt > now { return nil }
-        let next = after.nextDue ?? (after.isMovingJourneys ? now + Sessions.secondLook : .max)
+        let next = earlier(after.nextDue, after.isMovingJourneys ? now + Sessions.secondLook : nil) ?? .max
         let due = hasToldStore ? DueSession(id: due.id, dueAt: times.dueAt) : due
         guard next <= now else { return PutOff(due, to: next) }
         // A journey is stuck, or has more to do than one step may. The longer it is late, the longer it can wait.

@@ -70,7 +70,9 @@ extension Session {
 
     /// Whether it can be used with a token.
     func isUsable(now: Int64) -> Bool {
-        state.withLock { $0.stage == .open && now < $0.deadline(environment.settings) }
+        state.withLock {
+            $0.stage == .open && $0.record.token != .ofNobody && now < $0.deadline(environment.settings)
+        }
     }
 }
 

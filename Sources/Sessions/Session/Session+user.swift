@@ -66,6 +66,25 @@ extension Session {
         pending.write(user, signIn.document)
     }
 
+    /// Ends the tokens of a session that its user did not ask to end, if it has work: it goes on without them.
+    ///
+    /// - Parameter isStolen: whether links to its journeys end as well.
+    /// - Returns: false when it has no work.
+    nonisolated(nonsending) func loseTokens(isStolen: Bool) async throws(SessionError) -> Bool {
+        do {
+            return try await transact(hasPrecedence: true) { [self] pending in
+                guard pending.times.keptUntil > pending.now else { return false }
+                if isStolen { try dropLinks(on: &pending) }
+                (pending.details.retiredTokens, pending.details.exchange) = ([], nil)
+                pending.token = .ofNobody
+                return true
+            }
+        } catch {
+            // Units of work throw nothing else.
+            throw error as? SessionError ?? .contention
+        }
+    }
+
     /// What was given out before a sign-in leads nobody to what the user does after it.
     private func dropLinks(on pending: inout PendingState) throws(SessionError) {
         guard var work = try? JourneyWork(on: pending, environment), work.kept.transfers.hasLinks else { return }

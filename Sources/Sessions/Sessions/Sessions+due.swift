@@ -12,6 +12,8 @@ extension Sessions {
 
     /// To ask the store costs microseconds, so nobody has to be woken for the next due time.
     private static let dueInterval: Int64 = 250
+    /// When a session that is over is looked at again.
+    private static let thirdLook: Int64 = 600_000
     /// How many sessions are handled together: enough to share a sync, and few to a client whose write comes with them.
     private static let dueBatch = 64
     /// So many that could not be handled end a turn: the cause is probably not theirs.
@@ -78,9 +80,9 @@ extension Sessions {
 
     /// - Returns: nil when the store knows when it is due next.
     private func passTime(of due: DueSession, now: Int64) async throws -> PutOff? {
-        guard let session = try await load(due.id, isForMoment: true), !session.isOver(now: now) else {
-            return PutOff(due, to: .max)
-        }
+        guard let session = try await load(due.id, isForMoment: true) else { return PutOff(due, to: .max) }
+        // The clock may be wrong, or the settings will be others, so a session that the store has stays in the index.
+        guard !session.isOver(now: now) else { return PutOff(due, to: now + Self.thirdLook) }
         do {
             return try await session.passTime(due, now: now)
         } catch SessionError.ended {

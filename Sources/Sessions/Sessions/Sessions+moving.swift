@@ -30,7 +30,7 @@ extension Sessions {
             try await target.checkRoomForJourney()
             let task = try source.task(ofJourneyBy: claim)
             var standing: StoredTask?
-            if let task { standing = try await update(task, .look) }
+            if let task { standing = try await reserve(task) }
             departure = try await source.departJourney(by: claim, to: target.id, standing)
         } catch SessionError.ended {
             throw claim.refusal
@@ -46,6 +46,19 @@ extension Sessions {
             throw error
         }
     }
+
+    /// How far a task is whose journey is about to leave. It is not handed out meanwhile, or else the one who gets it
+    /// would have it beside the next. If the journey stays, it is ready again a little later.
+    private func reserve(_ id: TaskID) async throws -> StoredTask? {
+        let now = environment.clock.now()
+        guard let former = try await update(id, .look) else { return nil }
+        let end = now.later(by: Self.timeToMove)
+        guard let task = try await update(id, .reserve(now: now, until: end)) else { return nil }
+        guard task.due == end, !task.isClaimed || task.attempt == former.attempt else { return task }
+        return task.ready(at: former.due)
+    }
+
+    private static let timeToMove: Int64 = 5_000
 
     /// Steps 2 and 3. Where the target refuses the journey, or has ended, it returns.
     private func bring(
@@ -99,10 +112,11 @@ extension Sessions {
         // Also of those that only live on for their work.
         for stored in try await stored(ofUser: userID) {
             // One that cannot be read hides no other.
-            guard let session = try? await session(stored.record.id), let texts = try? await session.journeys() else {
-                continue
-            }
-            guard let portable = try? session.portableJourneys() else { continue }
+            guard let session = try? await session(stored.record.id), let texts = try? await session.journeys(),
+                let portable = try? session.portableJourneys()
+            else { continue }
+            // Somebody else may have signed in since the store was asked. That ends the journeys of the user before.
+            guard session.identity.userID?.isExactly(userID) ?? false else { continue }
             found += texts.map { (session.id, $0, portable.contains($0.journey)) }
         }
         return found

@@ -92,14 +92,14 @@ extension Sessions {
         if isFinal {
             guard let task = try await update(id, .look) else { throw TaskError.over }
             guard task.isOn(attempt) else { throw TaskError.notClaimed }
-            return try await giveUpTask(task, reason: reason)
+            return try await giveUpTask(task, reason: reason, isOfOperator: true)
         }
         if standing.isHeld { throw TaskError.held }
         let failure = TaskUpdate.fail(
             attempt: attempt, now: environment.clock.now(), retry: standing.retry, after: retryAfter)
         guard let task = try await update(id, failure) else { throw TaskError.over }
         guard task.isOn(attempt), task.attempt > 0 else { throw TaskError.notClaimed }
-        if task.isKept { return try await hold(id) ?? .taken }
+        if task.isKept || standing.notes?.result != nil { return try await hold(id) ?? .taken }
         if task.isExhausted { return try await giveUpTask(task, reason: reason) }
         // Only for operators: the failure counts in any case.
         try? await ofTask(id) { try await $0.noteFailure(reason, of: id) }
@@ -107,16 +107,20 @@ extension Sessions {
         return .taken
     }
 
-    /// Ends a task at once, whatever attempts are left.
+    /// Ends a task at once, whatever attempts are left. One of which a result is kept is held, unless an operator ends
+    /// it.
     @discardableResult
-    package func giveUpTask(_ task: StoredTask, reason: String) async throws -> TaskEnd {
-        let isAwaited = try await ofTask(task.id) { session in
-            if try session.standing(of: task.id).isAwaited { return true }
-            try await session.giveUpTask(task.id, reason: reason)
-            return false
+    package func giveUpTask(_ task: StoredTask, reason: String, isOfOperator: Bool = false) async throws -> TaskEnd {
+        let end: TaskEnd? = try await ofTask(task.id) { session in
+            if try session.standing(of: task.id).isAwaited { return nil }
+            return try await session.giveUpTask(task.id, reason: reason, isOfOperator: isOfOperator)
         }
-        guard isAwaited else { return .taken }
-        return try await endTask(task.id, by: .failure(reason, attempts: task.attempt))
+        guard let end else {
+            return try await endTask(
+                task.id, by: .failure(reason, attempts: task.attempt, isOfOperator: isOfOperator))
+        }
+        await markHeld(task.id, end)
+        return end
     }
 
     /// An operator wants the task to go on: a kept result is tried again, for any other task the next attempt may

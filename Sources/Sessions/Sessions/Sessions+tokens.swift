@@ -15,7 +15,7 @@ extension Sessions {
         // Both the owner and the thief are locked out. If the store cannot be told, this process refuses the session's
         // tokens, and the sweeper tells the store later.
         do {
-            if try await end(session, .tokenReused) { noteTheft(report) }
+            if try await dismiss(session, .tokenReused) { noteTheft(report) }
         } catch {
             noteTheft(report)
             session.hold()

@@ -69,11 +69,11 @@ extension Sessions {
     ) async throws(SessionError) {
         let now = environment.clock.now()
         let others = try await stored(ofUser: userID)
-            .filter { $0.record.id != id && $0.deadline(environment.settings) > now }
+            .filter { $0.record.id != id && $0.isUsable(environment.settings, now: now) }
             .map(\.record)
             .sorted { ($0.signedInAt(user), $0.id) < ($1.signedInAt(user), $1.id) }
         for old in others.prefix(max(0, others.count + 1 - environment.settings.maxSessionsOfUser)) {
-            if let session = try await session(old.id) { try await end(session) }
+            if let session = try await session(old.id) { _ = try await dismiss(session, .requested) }
         }
     }
 
@@ -92,7 +92,7 @@ extension Sessions {
     package func sessions(ofUser userID: String) async throws(SessionError) -> [SessionSummary] {
         let now = environment.clock.now()
         return try await stored(ofUser: userID)
-            .filter { $0.deadline(environment.settings) > now }
+            .filter { $0.isUsable(environment.settings, now: now) }
             .map { SessionSummary($0, environment) }
     }
 

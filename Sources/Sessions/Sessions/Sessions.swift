@@ -82,6 +82,15 @@ package final class Sessions: Sendable {
         try await end(session, .requested)
     }
 
+    /// Ends a session that its user did not ask to end. One that has work loses its tokens only, and stays for the work
+    /// as one that has expired.
+    ///
+    /// - Returns: whether it has ended now, or has lost them.
+    func dismiss(_ session: Session, _ end: SessionEnd) async throws(SessionError) -> Bool {
+        if try await session.loseTokens(isStolen: end == .tokenReused) { return true }
+        return try await self.end(session, end)
+    }
+
     /// Ends a session that memory does not have, such as one that the store cannot read.
     ///
     /// - Returns: whether the store had it.

@@ -57,6 +57,13 @@ package struct StoredTask: Sendable, Equatable {
             due: former.due, isClaimed: former.isClaimed, isKept: isKept)
     }
 
+    /// The same, but for when it may be handed out.
+    func ready(at time: Int64) -> StoredTask {
+        var task = self
+        task.due = time
+        return task
+    }
+
     /// Hands it out.
     package mutating func claim(until end: Int64) {
         attempt += 1
@@ -78,6 +85,7 @@ package struct StoredTask: Sendable, Equatable {
             due = time
             isClaimed = false
         case .putOff(let time): due = time
+        case .reserve(let now, let end): if !isClaimed || due <= now { due = end }
         case .keep(let now):
             isKept = true
             due = min(due, now.later(by: Self.longestLease))
@@ -109,6 +117,8 @@ package enum TaskUpdate: Sendable {
     case giveBack(attempt: Int, at: Int64)
     /// It is looked at again at that time: its journey cannot be asked at the moment.
     case putOff(to: Int64)
+    /// It is not handed out before that time, unless a worker has it.
+    case reserve(now: Int64, until: Int64)
     /// Its journey keeps a result. A better one may come until the lease ends.
     case keep(now: Int64)
     /// Its journey keeps a result, and only an operator ends it.

@@ -189,6 +189,38 @@ struct ResumeTests {
         #expect(traveller.stack == (isOpen ? ["a", "b", "end"] : ["a"]))
     }
 
+    @Test("where it stands when that is its target, whatever else its list leads to")
+    func there() throws {
+        let on: JSONDocument = ["submit": [["target": "a", "nav": "resume"], ["target": "b"]]]
+        var traveller = try traveller([
+            "a": ["answers": [], "entry": [Flows.note("+a")], "on": on], "b": ["on": ["go": ["target": "end"]]],
+        ])
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a"] && notes(traveller) == ["+a"])
+    }
+
+    @Test("never on a screen that a verb of its own list goes back to", arguments: ["pop", "pop_to_root", "dismiss"])
+    func back(verb: String) throws {
+        let on: JSONDocument = ["submit": [["target": "end", "nav": "resume"], ["nav": JSONDocument(verb)]]]
+        var traveller = try traveller([
+            "a": ["on": ["open": ["target": "b", "nav": "present"]]], "b": ["answers": [], "on": on],
+        ])
+        try traveller.send("open")
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "^b", "end"])
+    }
+
+    @Test("behind a page that its own list leads to, though one of other params is on the stack")
+    func params() throws {
+        let on: JSONDocument = [
+            "submit": [["target": "end", "nav": "resume"], ["target": "a", "params": ["id": 2]]],
+            "next": ["target": "end"],
+        ]
+        var traveller = try traveller(["a": ["answers": [], "on": on]])
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "a", "end"])
+    }
+
     @Test("a standing rule that resumes and cannot go on is not taken, and a time limit that does is tried again")
     func unprompted() throws {
         let page = Self.ask(

@@ -51,6 +51,35 @@ import Testing
         await #expect(throws: TaskError.over) { try await fixture.sessions.endTask(task, outcome: "ok") }
     }
 
+    @Test(
+        "a session with work that the server ends loses its tokens and not its work", arguments: 0..<2, [true, false])
+    func dismissed(store: Int, isStolen: Bool) async throws {
+        let fixture = try DueTests.fixture(DueTests.stores[store]()) { $0.maxSessionsOfUser = 1 }
+        let (session, first) = try await fixture.sessions.create()
+        let second = try await fixture.sessions.attachUser("ada", to: session)
+        let token = isStolen ? try await fixture.sessions.rotate(session, presenting: second.presented) : second
+        try await session.send("work", toJourney: "main")
+        let claimed = try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 3_600_000, wait: 0)
+        if isStolen {
+            fixture.clock.advance(fixture.sessions.settings.rotationGrace + 1)
+            #expect(try await !fixture.isAuthenticated(second))
+        } else {
+            _ = try await fixture.sessions.attachUser("ada", to: try await fixture.session())
+        }
+        for old in [first, second, token] { #expect(try await !fixture.isAuthenticated(old)) }
+        #expect(try await fixture.sessions.sessions(ofUser: "ada").count == (isStolen ? 0 : 1))
+        // Others come and go, and it is not counted with them.
+        _ = try await fixture.sessions.attachUser("ada", to: try await fixture.session())
+        #expect(try await fixture.sessions.sessions(ofUser: "ada").count == 1)
+        try await fixture.sessions.endTask(try #require(claimed.first).task.id, outcome: "ok")
+        #expect(try await DueTests.screen(session.id, fixture) == "ok")
+        // Without work it would have ended at once.
+        let idle = try await fixture.session()
+        _ = try await fixture.sessions.attachUser("bob", to: idle)
+        _ = try await fixture.sessions.attachUser("bob", to: try await fixture.session())
+        #expect(try await fixture.sessions.session(idle.id) == nil)
+    }
+
     @Test("it stays no longer than it may, counted from the last step", arguments: 0..<2)
     func bound(store: Int) async throws {
         let fixture = try DueTests.fixture(DueTests.stores[store]()) { $0.caseLifetime = 2 * Self.day }

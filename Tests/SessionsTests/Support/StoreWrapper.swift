@@ -16,6 +16,8 @@ final class StoreWrapper: SessionStore {
     let afterExpiry = Mutex<(@Sendable () -> Void)?>(nil)
     /// Called when a session is in the store and its maker does not know yet.
     let afterCreate = Mutex<(@Sendable (SessionID) async -> Void)?>(nil)
+    /// Whether what is kept of a task cannot be noted.
+    let refusesToHold = Mutex(false)
     let endFailure = Mutex<StoreError?>(nil)
     /// Called before each end.
     let beforeEnd = Mutex<(@Sendable () async -> Void)?>(nil)
@@ -110,7 +112,13 @@ final class StoreWrapper: SessionStore {
 
     func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims { try await inner.claimTasks(claim) }
     func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
-        try await inner.updateTask(id, update)
+        if refusesToHold.withLock(\.self) {
+            switch update {
+            case .hold, .keep: throw .unavailable("gone")
+            default: break
+            }
+        }
+        return try await inner.updateTask(id, update)
     }
     func dueSessions(now: Int64, limit: Int) async throws(StoreError) -> [DueSession] {
         try await inner.dueSessions(now: now, limit: limit)
