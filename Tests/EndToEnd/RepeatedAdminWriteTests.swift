@@ -3,6 +3,7 @@ import HTTPTestClient
 import JSONDocument
 import Sessions
 import Support
+import Synchronization
 import Testing
 
 @Suite("PUT, PATCH and DELETE with an Idempotency-Key on the admin listener")
@@ -43,6 +44,20 @@ struct RepeatedAdminWriteTests {
                 #expect(response.status == 204 && response["Idempotency-Replayed"] == marked)
             }
             #expect(try await app.admin().get(session)[member: "user_id"] == "bob")
+        }
+    }
+
+    @Test("a sign-in and a sign-out keep their response in their own commit")
+    func oneCommit() async throws {
+        let store = SteeredStore()
+        let commits = Atomic(0)
+        try await withApplication(store: store) { app in
+            let session = "/v1/sessions/\(try await app.newSession().id)"
+            store.before { call in if call == .commit { commits.wrappingAdd(1, ordering: .relaxed) } }
+            #expect(try await Self.send(app, "PUT", "\(session)/user", Self.ada, key: "in").status == 200)
+            #expect(commits.load(ordering: .relaxed) == 1)
+            #expect(try await Self.send(app, "DELETE", "\(session)/user", key: "out").status == 204)
+            #expect(commits.load(ordering: .relaxed) == 2)
         }
     }
 

@@ -3,6 +3,7 @@ import HTTPTestClient
 import JSONDocument
 import Sessions
 import Support
+import Synchronization
 import Testing
 
 @Suite("PUT, PATCH and DELETE with an Idempotency-Key")
@@ -70,6 +71,22 @@ struct RepeatedWriteTests {
             let other = try await write.send(client, to: journey, json: #"{"labels":null}"#)
             #expect(other.status == 422 && other.code == "idempotency_key_reused")
             #expect(try await client.revision() == revision)
+        }
+    }
+
+    @Test("the response is in the commit of what it responds to, so no kill comes in between", arguments: writes)
+    func oneCommit(write: Write) async throws {
+        let store = SteeredStore()
+        let commits = Atomic(0)
+        let notes = try ServiceFile(name: "notes", default: [])
+        try await withSession(services: [notes], flows: [TestFlows.wizard], store: store) { client in
+            let journey = try await client.start("wizard")
+            try await client.send("PUT", Self.notes, json: "[0]")
+            store.before { call in if call == .commit { commits.wrappingAdd(1, ordering: .relaxed) } }
+            #expect(200..<300 ~= (try await write.send(client, to: journey).status))
+            #expect(commits.load(ordering: .relaxed) == 1)
+            #expect(try await write.send(client, to: journey)["Idempotency-Replayed"] == "true")
+            #expect(commits.load(ordering: .relaxed) == 1)
         }
     }
 

@@ -24,7 +24,7 @@ import Testing
     private static func signIn(
         _ user: String, _ times: ChosenTimes = .none, to session: Session, _ fixture: SessionsFixture
     ) async throws -> SessionToken {
-        try await fixture.sessions.attach(UserClaims(userID: user, times: times), to: session)
+        try await fixture.sessions.attach(UserClaims(userID: user, times: times), to: session).token
     }
 
     @Test("they count from the sign-in on, and each use extends the session by the chosen timeout")

@@ -8,7 +8,7 @@ import Testing
 
 /// `scripts/check-openapi-client` has generators make clients; this says what of their names can be said without them.
 @Suite("Clients that are generated from the description")
-struct GeneratedClientTests {
+struct GeneratedNamesTests {
     private let described = OpenAPITests()
 
     private func shipped(_ listener: APIListener) throws -> JSONDocument {
