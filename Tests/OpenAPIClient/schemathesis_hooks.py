@@ -40,6 +40,8 @@ REFUSED_BY_PLACE = {
     r"POST .*/transactions": {r"/operations/.*": "The service that an operation names decides what `value` must be."},
     r"POST /v1/journeys/trial": {r"/(flows|services).*": "Flows and schemas have rules beyond their shape."},
     r"POST /v1/tasks/.*": {r"/(lease|wait|retry_after)": "A pattern of durations has no least and no most."},
+    r"GET /v1/tasks": {r"/older_than": "The same, and it fits some texts that are no duration."},
+    r"(PUT .*/user|POST .*/result)": {r"(/sign_in)?/(lifetime|idle_timeout)": "Only the configuration says the most."},
 }
 
 
