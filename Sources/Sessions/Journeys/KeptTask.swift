@@ -17,7 +17,7 @@ struct KeptTask: Sendable, Equatable {
     let begunAt: Int64
     /// When it is given up; nil: never.
     var endsAt: Int64?
-    /// Who was signed in when it was recorded: it is done for that user, whoever the session belongs to by then.
+    /// The user who was signed in when it was recorded. It is done for that user, also after another has signed in.
     let userID: String?
     var notes: TaskNotes?
 

@@ -59,7 +59,7 @@ extension SessionEnvironment {
     }
 
     /// A move takes no longer, unless a server or a store fails meanwhile.
-    private static let timeToMove: Int64 = 5_000
+    static let timeToMove: Int64 = 5_000
 
     /// Those of a record whose journeys are known and whose times are not.
     func times(of record: SessionRecord) -> SessionTimes {

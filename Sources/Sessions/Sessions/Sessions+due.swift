@@ -80,13 +80,13 @@ extension Sessions {
 
     /// - Returns: nil when the store knows when it is due next.
     private func passTime(of due: DueSession, now: Int64) async throws -> PutOff? {
-        guard let session = try await load(due.id, isForMoment: true) else { return PutOff(due, to: .max) }
         // The clock may be wrong, or the settings will be others, so a session that the store has stays in the index.
-        guard !session.isOver(now: now) else { return PutOff(due, to: now + Self.thirdLook) }
+        let later = PutOff(due, to: now + Self.thirdLook)
+        guard let session = try await load(due.id, isForMoment: true), !session.isOver(now: now) else { return later }
         do {
             return try await session.passTime(due, now: now)
         } catch SessionError.ended {
-            return PutOff(due, to: .max)
+            return later
         }
     }
 }

@@ -3,7 +3,7 @@
 extension Sessions {
     /// The session of a token that a sign-in has ended, for a caller that proves to be the one who had it.
     ///
-    /// - Parameter report: called for a wrong proof. The right one still counts: whoever has the token alone must not
+    /// - Parameter report: called for a wrong proof. The right one still counts: a client with the token alone must not
     ///   be able to lock the owner out, and nobody guesses 256 bits.
     /// - Throws: ``SessionError/unauthenticated`` for anything else; the store's error.
     package func session(

@@ -8,8 +8,8 @@ import Navigation
 ///   3 it is forgotten
 /// ```
 ///
-/// From 1 on the source says that the journey has moved, and whoever finds it kept aside brings it to the target, which
-/// takes it once: its name there is new and tells. So a crash anywhere leaves it at one place.
+/// From 1 on the source says that the journey has moved. A server that finds it kept aside brings it to the target. The
+/// target takes it once, which its new name there shows. So a crash anywhere leaves the journey at one place.
 extension Sessions {
     /// Takes a journey over. In the session that has it, it stays as it is.
     ///
@@ -47,18 +47,16 @@ extension Sessions {
         }
     }
 
-    /// How far a task is whose journey is about to leave. It is not handed out meanwhile, or else the one who gets it
-    /// would have it beside the next. If the journey stays, it is ready again a little later.
+    /// How far a task is whose journey is about to leave. It is not handed out meanwhile, or two workers would have
+    /// it. If the journey stays, the task is ready again a little later.
     private func reserve(_ id: TaskID) async throws -> StoredTask? {
         let now = environment.clock.now()
         guard let former = try await update(id, .look) else { return nil }
-        let end = now.later(by: Self.timeToMove)
+        let end = now.later(by: SessionEnvironment.timeToMove)
         guard let task = try await update(id, .reserve(now: now, until: end)) else { return nil }
         guard task.due == end, !task.isClaimed || task.attempt == former.attempt else { return task }
         return task.ready(at: former.due)
     }
-
-    private static let timeToMove: Int64 = 5_000
 
     /// Steps 2 and 3. Where the target refuses the journey, or has ended, it returns.
     private func bring(

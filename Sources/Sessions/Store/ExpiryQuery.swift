@@ -100,9 +100,8 @@ package struct Shedding: Sendable {
         /// Whether the left one ends first.
         package static func < (left: Candidate, right: Candidate) -> Bool {
             guard left.kind == right.kind else { return left.kind.rawValue < right.kind.rawValue }
-            // Of those with work any one, by the random half of the ids: whoever fills the table with them loses them
-            // as often as everybody else, in the proportion of their number. By age, the honest ones from before would
-            // go first.
+            // Of those with work any one, by the random half of the ids. A client that fills the table with such
+            // sessions then loses the most of them. By age, the honest ones from before would go first.
             if left.isWorking { return (left.id.low, left.id.high) < (right.id.low, right.id.high) }
             return (left.lastUsedAt, left.id) < (right.lastUsedAt, right.id)
         }

@@ -125,6 +125,21 @@ import Testing
         #expect(try await Self.screen(session.id, fixture) == "late")
     }
 
+    @Test("a session that only seemed to be over, by other settings, is looked at again")
+    func seeminglyOver() async throws {
+        let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
+        let first = try Self.fixture(store, clock)
+        let session = try await first.session()
+        _ = try await session.send("wait", toJourney: "main")
+        clock.advance(3 * Self.second)
+        let hasty = try Self.fixture(store, clock) { $0.idleTimeout = Self.second }
+        #expect(await hasty.sessions.sweepDue() == 1)
+        let second = try Self.fixture(store, clock)
+        clock.advance(600 * Self.second)
+        #expect(await second.sessions.sweepDue() == 1)
+        #expect(try await Self.screen(session.id, second) == "late")
+    }
+
     @Test("a session that was not in memory is not there afterwards, and no other has left for it")
     func residence() async throws {
         let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))

@@ -222,10 +222,7 @@ struct GoingOnElsewhereTests {
         let task = try #require(try await fixture.sessions.tasks(limit: 9).first?.id)
         let link = try await link(source, "main")
         let target = try await fixture.session()
-        let crash = Crash(at: 2, isDone: false)
-        store.beforeCommit.withLock { hook in
-            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
-        }
+        Crash(at: 2, isDone: false).happens(in: store)
         _ = try? await follow(link, into: target, fixture)
         store.letGo()
         _ = try await source.restartJourney("main")
@@ -239,7 +236,7 @@ struct GoingOnElsewhereTests {
         #expect(there.screen?.id == "b")
     }
 
-    @Test("a journey on its way whose user signs out does not return to whoever comes next")
+    @Test("a journey on its way whose user signs out does not return to the next user")
     func signOut() async throws {
         let store = StoreWrapper()
         let fixture = try fixture(store: store)
@@ -248,10 +245,7 @@ struct GoingOnElsewhereTests {
         let journey = try await source.startJourney(flow: "trip").view.id
         let link = try await link(source, journey)
         let target = try await fixture.session()
-        let crash = Crash(at: 2, isDone: false)
-        store.beforeCommit.withLock { hook in
-            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
-        }
+        Crash(at: 2, isDone: false).happens(in: store)
         _ = try? await follow(link, into: target, fixture)
         store.letGo()
         #expect(try kept(source).isMovingJourneys)
@@ -411,10 +405,7 @@ struct GoingOnElsewhereTests {
         ).task
         let target = try await first.session()
         let link = try await link(source, journey)
-        let crash = Crash(at: 2, isDone: false)
-        store.beforeCommit.withLock { hook in
-            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
-        }
+        Crash(at: 2, isDone: false).happens(in: store)
         _ = try? await follow(link, into: target, first)
         #expect(try await store.tasks(TaskQuery(now: clock.now(), limit: 9)).isEmpty)
         store.letGo()
@@ -440,7 +431,13 @@ struct GoingOnElsewhereTests {
             self.isDone = isDone
         }
 
-        func pass(_ commit: SessionCommit, _ store: MemoryStore) async throws(StoreError) {
+        func happens(in store: StoreWrapper) {
+            store.beforeCommit.withLock { hook in
+                hook = { [self, inner = store.inner] commit throws(StoreError) in try await pass(commit, inner) }
+            }
+        }
+
+        private func pass(_ commit: SessionCommit, _ store: MemoryStore) async throws(StoreError) {
             let number = left.wrappingSubtract(1, ordering: .relaxed).oldValue
             if number > 1 { return }
             if number == 1, isDone { try await store.commit(commit) }
@@ -456,10 +453,7 @@ struct GoingOnElsewhereTests {
         let (source, journey) = try await started(7, in: first)
         let target = try await first.session()
         let link = try await link(source, journey)
-        let crash = Crash(at: commit, isDone: isDone)
-        store.beforeCommit.withLock { hook in
-            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
-        }
+        Crash(at: commit, isDone: isDone).happens(in: store)
         _ = try? await follow(link, into: target, first)
         store.letGo()
         let second = try fixture(store: store, clock: clock)
@@ -494,10 +488,7 @@ struct GoingOnElsewhereTests {
         let (source, journey) = try await started(7, in: first)
         let target = try await first.session()
         let link = try await link(source, journey)
-        let crash = Crash(at: 2, isDone: false)
-        store.beforeCommit.withLock { hook in
-            hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
-        }
+        Crash(at: 2, isDone: false).happens(in: store)
         _ = try? await follow(link, into: target, first)
         store.letGo()
         let second = try fixture(store: store, clock: clock)
@@ -527,11 +518,8 @@ struct GoingOnElsewhereTests {
                 let journey = try await source.journeys().first(where: { $0.view.flow == "trip" })?.journey
             else { continue }
             let link = try await link(source, journey)
-            let crash = Crash(
-                at: Int.random(in: 1...8, using: &generator), isDone: Bool.random(using: &generator))
-            store.beforeCommit.withLock { hook in
-                hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
-            }
+            Crash(at: Int.random(in: 1...8, using: &generator), isDone: Bool.random(using: &generator))
+                .happens(in: store)
             _ = try? await follow(link, into: target, fixture)
             store.letGo()
             fixture = try self.fixture(store: store, clock: clock)

@@ -61,6 +61,35 @@ struct TakingOverTests {
         #expect(try await source.journey(journey).view.screen?.id == "a")
     }
 
+    @Test("a task is not handed out while its journey leaves, and is ready where it has come to")
+    func claimMeanwhile() async throws {
+        let store = StoreWrapper()
+        let fixture = try fixture(store)
+        let source = try await fixture.session()
+        let journey = try await source.startJourney(flow: "trip").view.id
+        try await source.send("begin", toJourney: journey)
+        let link = try #require(
+            PresentedLink(try await source.makeLink(toJourney: journey, lifetime: 60_000).link.text))
+        let target = try await fixture.session()
+        let claimed = Mutex<[Int]>([])
+        store.beforeCommit.withLock { hook in
+            hook = { commit throws(StoreError) in
+                guard commit.record.id == source.id else { return }
+                do {
+                    let claims = try await fixture.sessions.claimTasks(named: "work", max: 9, lease: 60_000, wait: 0)
+                    claimed.withLock { $0.append(claims.count) }
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        _ = try await fixture.sessions.moveJourney(.link(link), of: source.id, into: target)
+        store.letGo()
+        #expect(claimed.withLock(\.self).first == 0)
+        let all = try await fixture.sessions.tasks(limit: 9)
+        #expect(all.map(\.id.session) == [target.id] && all.allSatisfy { $0.attempt <= 1 })
+    }
+
     @Test("a task that came with a challenge goes along, and signs nobody in")
     func challenged() async throws {
         let fixture = try fixture()
