@@ -13,6 +13,11 @@ enum { blank_bytes = 256 };
 
 static const uint64_t unknown = UINT64_MAX;
 
+uint64_t cmhd_unread(const cmhd_connection *c) {
+    return c->request_end == unknown || c->request_end == 0 || c->request_end > c->received
+               ? UINT64_MAX : c->received - c->request_end;
+}
+
 void cmhd_note_connection(cmhd_connection *c) {
     worker *w = c->worker;
     if (c->fd < 0) return;

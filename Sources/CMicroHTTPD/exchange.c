@@ -4,11 +4,16 @@
 
 #include "internal.h"
 
+const char cmhd_no_cookies[] = "";
+
 /// Called when the request line is there, before the library looks at the query.
 ///
 /// The library would split the query into arguments in the connection's memory, and with many of them hang or close
 /// without a response. So it is shown an empty query: the byte after the `?` is saved, replaced by a zero, and restored
 /// when the head has been read.
+///
+/// It would also copy the cookies into that memory and split the copy. It takes them from the first `Cookie` field, so
+/// it gets an empty one before those of the request.
 void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *mhd) {
     (void)context;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -27,6 +32,8 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
         c->hidden = c->query[0];
         c->query[0] = '\0';
     }
+    cmhd_restore_pool(c);
+    MHD_set_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_COOKIE, cmhd_no_cookies);
     // The first request's time limit begins at the accept. Its request line must not extend it.
     if (c->phase != PHASE_HEADER) cmhd_enter(c, PHASE_HEADER);
     return c;
@@ -242,6 +249,7 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     // The library moves the rest of what was read, which belongs to the next request.
     c->chunks.step = CHUNKS_UNWATCHED;
     c->read_end = NULL;
+    cmhd_withhold_pool(c);
     if (c->worker->fields_owner == c) c->worker->fields_owner = NULL;
     c->step = STEP_HEAD;
     c->target = NULL;

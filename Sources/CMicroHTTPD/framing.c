@@ -88,6 +88,7 @@ static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const 
     (void)kind;
     walk *walk = context;
     worker *w = walk->worker;
+    if (value == cmhd_no_cookies) return MHD_YES;
     if (w->server->checks_layout && !cmhd_is_field_in_place(walk->expected, name, name_length, value)) {
         walk->refusal = CMHD_REFUSAL_LAYOUT;
         return MHD_NO;
@@ -200,7 +201,6 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
     memset(w->places, 0, sizeof w->places);
     w->present = 0;
     uint32_t cookies = 0;
-    size_t cookie_bytes = 0;
     uint64_t length = 0;
     for (uint32_t i = 0; i < w->field_count; i++) {
         const cmhd_field *field = &w->fields[i];
@@ -215,8 +215,7 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
             if (!is_host(value, field->value_length)) return CMHD_REFUSAL_HOST;
             break;
         case CMHD_FIELD_COOKIE:
-            cookies += count_bytes(value, field->value_length, ';') + count_bytes(value, field->value_length, ',') + 1;
-            cookie_bytes += field->value_length;
+            cookies += count_bytes(value, field->value_length, ';') + 1;
             break;
         case CMHD_FIELD_CONTENT_LENGTH:
             // Leading zeros in so long a number are there to be misread.
@@ -238,10 +237,6 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
     cmhd_refusal refusal = codings == 0 ? CMHD_REFUSAL_NONE : cmhd_check_codings(c->mhd);
     if (refusal != CMHD_REFUSAL_NONE) return refusal;
     if (cookies > w->server->options.cookies) return CMHD_REFUSAL_TOO_MANY_COOKIES;
-    // The library has copied the cookies, and the response's head still needs memory.
-    size_t used = c->head_length + (w->field_count + cookies) * CMHD_FIELD_BYTES + cookie_bytes;
-    if (cookies > 0 && used + CMHD_RESPONSE_HEAD_BYTES > w->server->options.connection_memory)
-        return CMHD_REFUSAL_FIELDS_TOO_LARGE;
     c->expects_body = length > 0 || codings > 0;
     c->is_chunked = codings > 0;
     c->awaits_continue = c->expects_body && !http_1_0 && awaits_continue(w, head);

@@ -37,6 +37,9 @@ typedef enum { STEP_HEAD, STEP_ASKING, STEP_BODY, STEP_WAITING, STEP_ANSWERED } 
 
 typedef cmhd_worker worker;
 
+/// The library's memory of a connection, see memory.c.
+typedef struct cmhd_pool cmhd_pool;
+
 /// One client connection, from accept to close. Used on its worker's thread only.
 struct cmhd_connection {
     worker *worker;
@@ -49,6 +52,8 @@ struct cmhd_connection {
     step step;
     int64_t deadline;               ///< monotonic milliseconds
     cmhd_connection *previous, *next;  ///< in the list of its phase
+    cmhd_pool *pool;                ///< the library's, when it was enlarged
+    size_t pool_size;
 
     // The bytes as they came, see chunked.c.
     const char *read_start, *read_end;  ///< where the last of them lie; NULL when they may have been moved
@@ -103,9 +108,6 @@ typedef struct lingering {
 /// A connection whose header of the PROXY protocol is not complete, see proxy.c.
 typedef struct greeting greeting;
 
-/// The memory of a connection that the library uses for a field or a cookie, in addition to its text; and for a
-/// response's head.
-enum { CMHD_FIELD_BYTES = 64, CMHD_RESPONSE_HEAD_BYTES = 1024 };
 /// Bytes of a Date field, with its line end.
 enum { CMHD_DATE_LINE = 37 };
 
@@ -116,6 +118,7 @@ struct cmhd_worker {
     pthread_t thread;
     bool running;                   ///< the thread was started
     phase_list phases[PHASE_COUNT];
+    cmhd_connection *next_to_empty; ///< the first idle one whose memory has not gone back to the kernel
     uint64_t clock;                 ///< `cmhd_clock` when the turn began, or the last answer in it was made
     int64_t now;                    ///< the same in milliseconds
     lingering *lingering;
@@ -293,6 +296,23 @@ cmhd_refusal cmhd_note_read(cmhd_connection *connection, char *bytes, size_t len
 /// Finds out where a request with a good head is. Watches its body from here on when it is chunked, and sets `closes`
 /// when it cannot.
 cmhd_refusal cmhd_place_request(cmhd_connection *connection, char *head);
+
+/// How many bytes behind the last request have arrived; SIZE_MAX when that is unknown.
+uint64_t cmhd_unread(const cmhd_connection *connection);
+
+/// The size of the pools that the library makes. When it is less than `connection_memory` they are to be enlarged.
+size_t cmhd_pool_option(const cmhd_server *server);
+/// A connection begins.
+void cmhd_enlarge_pool(cmhd_connection *connection);
+/// A request has ended, and the library is about to clear its memory for the next one.
+void cmhd_withhold_pool(cmhd_connection *connection);
+/// The next request line is there, and nothing behind it was read yet.
+void cmhd_restore_pool(cmhd_connection *connection);
+/// Gives the memory of an idle connection back to the kernel.
+void cmhd_empty_pool(cmhd_connection *connection);
+
+/// The library is shown this value instead of the cookies of a request, see `cmhd_on_target`.
+extern const char cmhd_no_cookies[];
 
 /// Records that the calling thread is the worker's, see watching.c.
 void cmhd_begin_worker(worker *w);

@@ -51,7 +51,31 @@ void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {
     cmhd_write_refusal(c, &request);
 }
 
+/// Shows of a refused head which page sent it, so that the page may read why (CORS). Browsers send `Origin` before
+/// cookies, so the library has seen it also when the head does not fit into its memory.
+static void show_origin(cmhd_connection *c, cmhd_request *request) {
+    enum { name_length = sizeof MHD_HTTP_HEADER_ORIGIN - 1, longest = 256 };
+    static _Thread_local char field[name_length + longest] = MHD_HTTP_HEADER_ORIGIN;
+    worker *w = c->worker;
+    const char *origin =
+        c->target == NULL ? NULL : MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN);
+    const size_t length = origin == NULL ? 0 : strnlen(origin, longest + 1);
+    if (length == 0 || length > longest || !cmhd_is_field_value((const uint8_t *)origin, length)) return;
+    memcpy(field + name_length, origin, length);
+    w->fields_owner = NULL;
+    w->fields[0] = (cmhd_field){.name_length = name_length, .value = name_length, .value_length = (uint32_t)length};
+    memset(w->places, 0, sizeof w->places);
+    w->places[CMHD_FIELD_ORIGIN].count = 1;
+    request->head = (const uint8_t *)field;
+    request->head_length = name_length + (uint32_t)length;
+    request->fields = w->fields;
+    request->field_count = 1;
+    request->places = w->places;
+    request->present = (uint32_t)1 << CMHD_FIELD_ORIGIN;
+}
+
 void cmhd_write_refusal(cmhd_connection *c, cmhd_request *request) {
+    if (request->head == NULL) show_origin(c, request);
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     cmhd_prepare(c, request);
     cmhd_linger(c);

@@ -54,7 +54,7 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w) {
         MHD_OPTION_ARRAY, tls,
         // The bridge accepts, and has a limit.
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)INT_MAX,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, cmhd_pool_option(w->server),
         MHD_OPTION_URI_LOG_CALLBACK, cmhd_on_target, w,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, cmhd_on_completed, w,
@@ -94,6 +94,11 @@ static bool start_worker(worker *w, char *message, size_t message_size) {
     return true;
 }
 
+size_t cmhd_least_memory(size_t head_bytes, size_t fields) {
+    // One more field is `cmhd_no_cookies`.
+    return head_bytes + (fields + 1) * CMHD_FIELD_BYTES + CMHD_RESPONSE_HEAD_BYTES;
+}
+
 cmhd_server *cmhd_server_new(const cmhd_options *options, const cmhd_callbacks *callbacks) {
     unsigned count = options->workers == 0 ? 1 : options->workers;
     cmhd_server *server = calloc(1, sizeof *server + count * sizeof(worker));
@@ -111,8 +116,7 @@ cmhd_server *cmhd_server_new(const cmhd_options *options, const cmhd_callbacks *
     server->worker_count = count;
     server->worker_connections = options->connections <= count ? 1 : (options->connections + count - 1) / count;
     server->worker_buffer = options->buffer_bytes / count;
-    // The head, its index and the response's head must fit, or there would be no response at all.
-    size_t memory = (size_t)options->head_bytes + (size_t)options->fields * CMHD_FIELD_BYTES + CMHD_RESPONSE_HEAD_BYTES;
+    const size_t memory = cmhd_least_memory(options->head_bytes, options->fields);
     if (server->options.connection_memory < memory) server->options.connection_memory = memory;
     const uint32_t settling = options->idle_timeout < settling_ms ? options->idle_timeout : settling_ms;
     const uint32_t limits[PHASE_COUNT] = {

@@ -42,6 +42,7 @@ bool cmhd_is_draining(const worker *w) {
 
 static void leave(cmhd_connection *c) {
     phase_list *list = &c->worker->phases[c->phase];
+    if (c->worker->next_to_empty == c) c->worker->next_to_empty = c->next;
     if (c->previous != NULL) c->previous->next = c->next; else list->first = c->next;
     if (c->next != NULL) c->next->previous = c->previous; else list->last = c->previous;
     list->count--;
@@ -56,6 +57,7 @@ static void append(cmhd_connection *c, phase phase) {
     if (list->last != NULL) list->last->next = c; else list->first = c;
     list->last = c;
     list->count++;
+    if (phase == PHASE_IDLE && c->worker->next_to_empty == NULL) c->worker->next_to_empty = c;
 }
 
 void cmhd_enter(cmhd_connection *c, phase next) {
@@ -161,6 +163,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
         c->peer = info == NULL ? NULL : info->client_addr;
         if (w->server->options.tls != NULL) cmhd_tls_begin(c);
+        cmhd_enlarge_pool(c);
         append(c, PHASE_HEADER);
         w->moved = true;
         cmhd_note_connection(c);
@@ -232,6 +235,20 @@ static int64_t check_deadlines(worker *w, int64_t now) {
         if (c != NULL && c->deadline - now < next) next = c->deadline > now ? c->deadline - now : 0;
     }
     return next;
+}
+
+/// Gives back the memory of connections that have been idle for a while, some at a time. Returns the milliseconds until
+/// the next, at most `sleep`.
+static int64_t empty_idle(worker *w, int64_t sleep) {
+    enum { at_once = 64, age_ms = 1000 };
+    const int64_t limit = w->phases[PHASE_IDLE].limit;
+    for (unsigned count = 0; count < at_once; count++) {
+        cmhd_connection *c = w->next_to_empty;
+        if (c == NULL || w->now - (c->deadline - limit) < age_ms) return sleep;
+        cmhd_empty_pool(c);
+        w->next_to_empty = c->next;
+    }
+    return sleep < 1 ? sleep : 1;
 }
 
 /// How many clients wait to be accepted. Manual, tcp(7), TCP_INFO: of a listening socket the kernel tells the length of
@@ -473,6 +490,7 @@ void *cmhd_worker_run(void *context) {
         int64_t now = w->now;
         int64_t sleep = check_deadlines(w, now);
         look_for_gone(w);
+        sleep = empty_idle(w, sleep);
         sleep = make_room(w, sleep);
         if (w->lingering != NULL) {
             read_lingering(w, now);

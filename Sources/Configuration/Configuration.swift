@@ -228,10 +228,10 @@ package struct Configuration: Sendable, Equatable {
     /// The limits of a request. All are checked before a handler is called.
     package struct Limits: Sendable, Equatable {
         package var targetBytes = 2048
-        package var headerCount = 48
-        package var headerBytes = 4096
+        package var headerCount = 100
+        package var headerBytes = 16_384
         package var queryArguments = 64
-        package var cookies = 32
+        package var cookies = 256
         package var bodyBytes = 131_072
         package var documentBytes = 65_536
         package var sessionBytes = 4_194_304
@@ -240,7 +240,14 @@ package struct Configuration: Sendable, Equatable {
         package var addressConnections = 4096
         package var addressStreams = 1024
         package var sessionStreams = 32
-        package var connectionMemory = 8192
+        package var connectionMemory = 25_600
+
+        /// The least `connectionMemory` that the other limits need.
+        package var leastConnectionMemory: Int {
+            var limits = HTTPServerConfiguration.Limits()
+            (limits.headBytes, limits.fields) = (headerBytes, headerCount)
+            return limits.leastConnectionMemory
+        }
     }
 
     /// The log on standard error.

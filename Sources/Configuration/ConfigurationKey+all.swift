@@ -224,7 +224,9 @@ extension ConfigurationKey {
             "limits.header_bytes", .bytes(256...262_144), \.limits.headerBytes,
             "Longest request line and header fields together."),
         .init("limits.query_arguments", .integer(1...256), \.limits.queryArguments, "Most arguments of a query."),
-        .init("limits.cookies", .integer(1...256), \.limits.cookies, "Most cookies of a request."),
+        .init(
+            "limits.cookies", .integer(1...4096), \.limits.cookies,
+            "Most cookies of a request. Browsers keep up to 180 of a domain."),
         .init(
             "limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes,
             "Longest request body of the public listener. The admin listener accepts 1 MiB, and any session that it exports."
@@ -265,7 +267,9 @@ extension ConfigurationKey {
                 + "them."),
         .init(
             "limits.connection_memory", .bytes(1024...1_048_576), \.limits.connectionMemory,
-            "Memory of each connection. The request's head and the response's head must fit into it."),
+            "Memory of each connection. It must hold `limits.header_bytes`, 64 bytes for each field of "
+                + "`limits.header_count` and one more, and 2 KiB for the response's head. An idle connection keeps a "
+                + "page or two of it."),
 
         .init(
             "timeouts.header", .deadline, \.timeouts.header,

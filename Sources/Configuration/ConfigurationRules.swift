@@ -69,10 +69,13 @@ enum ConfigurationRules {
                 ? "session_idle_timeout (\(text($0.sessionIdleTimeout))) is longer than session_lifetime "
                     + "(\(text($0.sessionLifetime))) and so never ends a session" : nil
         },
-        Rule(code: "conflict", severity: .error, keys: ["limits.connection_memory", "limits.header_bytes"]) {
-            $0.limits.headerBytes > $0.limits.connectionMemory
-                ? "limits.connection_memory is \($0.limits.connectionMemory); it must hold limits.header_bytes "
-                    + "(\($0.limits.headerBytes))" : nil
+        Rule(
+            code: "without_effect", keys: ["limits.connection_memory", "limits.header_bytes", "limits.header_count"]
+        ) {
+            $0.limits.connectionMemory < $0.limits.leastConnectionMemory
+                ? "limits.connection_memory is \($0.limits.connectionMemory); limits.header_bytes "
+                    + "(\($0.limits.headerBytes)) and limits.header_count (\($0.limits.headerCount)) need "
+                    + "\($0.limits.leastConnectionMemory), which a connection gets" : nil
         },
         // A request line cannot be so long.
         Rule(code: "without_effect", keys: ["limits.target_bytes", "limits.header_bytes"]) {

@@ -1,3 +1,5 @@
+import CMicroHTTPD
+
 /// The address of a server and its limits. Every default is safe on the open internet.
 public struct HTTPServerConfiguration: Sendable {
     /// An address or a name; empty for all addresses of the machine. Or `unix:` and the path of a socket that owner and
@@ -55,14 +57,14 @@ public struct HTTPServerConfiguration: Sendable {
     public struct Limits: Sendable {
         /// The request target; beyond it 414.
         public var targetBytes = 2048
-        /// The request line and all fields; beyond it 431.
-        public var headBytes = 4096
+        /// The request line and all fields; beyond it 431. Proxies and browsers send up to 16 KiB, most of it cookies.
+        public var headBytes = 16_384
         /// Field lines; beyond it 431.
-        public var fields = 48
+        public var fields = 100
         /// Arguments of a query; beyond it 400.
         public var queryArguments = 64
-        /// Cookies; beyond it 431.
-        public var cookies = 32
+        /// Cookies; beyond it 431. Browsers keep up to 180 of a domain.
+        public var cookies = 256
         /// The body; beyond it 413.
         public var bodyBytes = 1 << 20
         /// Memory for bodies over 4 KiB, shared equally by the workers. When it is full, the slowest clients are
@@ -82,10 +84,12 @@ public struct HTTPServerConfiguration: Sendable {
         public var newConnectionsOfAddress: Quota?
         /// Other addresses that may have any number of both.
         public var uncountedAddresses: [AddressRange] = []
-        /// Memory of a connection in libmicrohttpd. It must hold a request's head, the index of its fields (64 bytes
-        /// each), a copy of its cookies, and the response's head (1024 bytes). A value that is too small for the limits
-        /// above, except cookies, is rounded up. When many kB of cookies do not fit, the response is 431.
-        public var connectionMemory = 8192
+        /// Memory of a connection in libmicrohttpd. It holds a request's head, the index of its fields (64 bytes each)
+        /// and the response's head (2048 bytes). Less than ``leastConnectionMemory`` is rounded up.
+        public var connectionMemory = 25_600
+
+        /// The least ``connectionMemory`` with which every request within these limits gets a response.
+        public var leastConnectionMemory: Int { cmhd_least_memory(max(0, headBytes), max(0, fields)) }
 
         /// Starts with every default.
         public init() {}

@@ -47,6 +47,14 @@ struct CrossOriginTests {
                 (405, try await page.send("PUT", Paths.current, json: "{}")),
                 (412, try await page.patch(Paths.profile, "{}", fields: [("If-Match", "\"9\"")])),
                 (413, try await page.patch(Paths.profile, #"{"name":"\#(long)"}"#)),
+                (414, try await page.get("/version?" + String(repeating: "x", count: 3_000))),
+                (431, try await page.get("/version", fields: [("A", String(repeating: "x", count: 17_000))])),
+                (431, try await page.get("/version", fields: [("Cookie", String(repeating: "a=b; ", count: 300))])),
+                (431, try await page.get("/version", fields: (1...120).map { ("A\($0)", "b") })),
+                (
+                    431,
+                    try await page.get("/version", fields: [("A", "b"), ("Z", String(repeating: "x", count: 99_000))])
+                ),
                 (410, try await page.get(Paths.events, fields: [("Last-Event-ID", "9")])),
             ]
             for (status, response) in cases {

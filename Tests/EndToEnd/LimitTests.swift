@@ -6,6 +6,15 @@ import Testing
 
 @Suite("Limits")
 struct LimitTests {
+    /// What the detail of a refusal says, by its code.
+    private static let limits = [
+        "target_too_long": "longer than 256 bytes. limits.target_bytes sets",
+        "too_many_arguments": "more than 4 arguments. limits.query_arguments sets",
+        "head_too_large": "longer than 1024 bytes. limits.header_bytes sets",
+        "too_many_fields": "more than 10 header fields. limits.header_count sets",
+        "too_many_cookies": "more than 3 cookies. limits.cookies sets",
+    ]
+
     @Test(
         "the target, its arguments, the fields and the cookies are bounded as configured, on both listeners",
         arguments: [
@@ -28,6 +37,12 @@ struct LimitTests {
                 let answer = try await client.send(
                     Array("GET \(target) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n".utf8), "GET", "/version")
                 #expect(answer.status == status)
+                let detail = try? answer.json[member: "detail"]?.string
+                if let said = answer.code.flatMap({ Self.limits[$0] }) {
+                    #expect(detail?.contains(said) == true, "\(detail ?? "")")
+                } else {
+                    #expect([200, 400].contains(status))
+                }
                 if target.contains("&") {
                     #expect((answer.code == "too_many_arguments") == (target.split(separator: "&").count > 4))
                 }
@@ -93,6 +108,9 @@ struct LimitTests {
             let over = try await client.patch(Paths.profile, body(1001))
             #expect(over.status == 413)
             #expect(over.code == "body_too_large")
+            #expect(
+                (try over.json[member: "detail"]?.string ?? "").contains(
+                    "1000 bytes. limits.body_bytes sets this limit of the public"))
             #expect(over["Connection"]?.lowercased() == "close")
             #expect(try await client.get(Paths.profile)["ETag"] == "\"2\"")
         }

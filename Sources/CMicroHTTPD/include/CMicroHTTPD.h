@@ -125,9 +125,10 @@ typedef struct {
     unsigned worker;            ///< the index of the worker, below `cmhd_options.workers`
     uint64_t number;            ///< no two requests of a server have the same
     bool http_1_0;
-    const uint8_t *_Nullable head;  ///< from the method to the end of the last field; `head_length` 0 when refused
+    /// From the method to the end of the last field. Of a head that is refused there is at most the field `Origin`.
+    const uint8_t *_Nullable head;
     uint32_t head_length;
-    uint32_t method_length;     ///< the method starts at 0
+    uint32_t method_length;     ///< the method starts at 0; 0 when the head is refused
     uint32_t target, target_length;
     const cmhd_field *_Nullable fields;
     uint32_t field_count;
@@ -244,6 +245,12 @@ typedef struct {
     bool ignores_hooks;         ///< as in a program without CMicroHTTPDHooks
     bool adds_fields_singly;    ///< as if the library's insides were unknown, see `cmhd_can_link_fields`
 } cmhd_options;
+
+/// The memory of a connection that libmicrohttpd uses for a field, in addition to its text; and for a response's head.
+enum { CMHD_FIELD_BYTES = 64, CMHD_RESPONSE_HEAD_BYTES = 2048 };
+
+/// The least `connection_memory` with which every request within these limits gets a response. Less is rounded up.
+size_t cmhd_least_memory(size_t head_bytes, size_t fields);
 
 /// Checks that the library keeps a request's head as the framing checks need it. Returns NULL, or a static sentence
 /// that says what differs; then the server must not start.

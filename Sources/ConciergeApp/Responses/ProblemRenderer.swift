@@ -45,9 +45,29 @@ extension Problem {
             let isArchive =
                 error.status == .contentTooLarge
                 && ["", request.basePath].contains { request.target.hasPrefix($0 + MoveEndpoints.importPath) }
-            self.init(kind, isArchive ? MoveEndpoints.tooLarge : error.detail, fields: error.fields)
+            self.init(
+                kind, isArchive ? MoveEndpoints.tooLarge : Self.namingKey(error, of: request), fields: error.fields)
         default: return nil
         }
+    }
+}
+
+extension Problem {
+    /// The keys behind the limits of a request, by the codes of their problems.
+    private static let limitKeys = [
+        "target_too_long": "limits.target_bytes", "head_too_large": "limits.header_bytes",
+        "too_many_fields": "limits.header_count", "too_many_cookies": "limits.cookies",
+        "too_many_arguments": "limits.query_arguments", "body_too_large": "limits.body_bytes",
+    ]
+
+    /// The detail, with the key that an operator would change.
+    private static func namingKey(_ error: HTTPError, of request: HTTPRequest) -> String {
+        // No key sets how large the body of a GET may be.
+        guard let key = limitKeys[error.code], !request.method.isSafe || request.method == .other("-") else {
+            return error.detail
+        }
+        let listener = key == "limits.body_bytes" ? " of the public listener" : ""
+        return "\(error.detail) \(key) sets this limit\(listener)."
     }
 }
 

@@ -9,6 +9,7 @@ final class ServerCore: Sendable {
     private let lastFields: [UInt8]
     /// `nil` when no page of another origin may call the server.
     private let crossOrigin: CrossOriginFields?
+    private let limits: HTTPServerConfiguration.Limits
     let trustedProxies: TrustedProxies?
     /// `nil` when addresses have none.
     private let prefix: PathPrefix?
@@ -31,6 +32,7 @@ final class ServerCore: Sendable {
         admission = configuration.admission
         trustedProxies = configuration.trustedProxies
         prefix = PathPrefix(configuration)
+        limits = configuration.limits
         executors = (0..<max(1, configuration.workers)).map { _ in WorkerExecutor() }
         let commonFields = configuration.commonFields
         precondition(commonFields.isWellFormed, "a field of `commonFields` is malformed")
@@ -42,15 +44,12 @@ final class ServerCore: Sendable {
     /// Takes a request over from the bridge, and copies everything out of C's memory.
     /// - Returns: the exchange that responds later, retained; `nil` when the response is queued.
     func take(_ raw: UnsafePointer<cmhd_request>) -> UnsafeMutableRawPointer? {
-        let method =
-            raw.pointee.head.map { head in
-                let name = UnsafeBufferPointer(start: head, count: Int(raw.pointee.method_length))
-                return HTTPMethod(String(decoding: name, as: UTF8.self))
-            } ?? .other("-")
+        let name = UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length))
+        let method = name.isEmpty ? .other("-") : HTTPMethod(String(decoding: name, as: UTF8.self))
         let fields = HTTPRequestFields(raw)
         let connection = raw.pointee.connection
         let decision: Router.Decision
-        if let refusal = HTTPError(raw.pointee.refusal) {
+        if let refusal = HTTPError(raw.pointee.refusal, of: method, limits) {
             decision = .refuse(refusal)
         } else {
             let outcome = router.find(method, fields)

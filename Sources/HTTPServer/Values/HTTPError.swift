@@ -77,7 +77,8 @@ extension HTTPError {
 }
 
 extension HTTPError {
-    init?(_ refusal: cmhd_refusal) {
+    /// - Parameter limits: those of the server that refused the request.
+    init?(_ refusal: cmhd_refusal, of method: HTTPMethod, _ limits: HTTPServerConfiguration.Limits) {
         if refusal == CMHD_REFUSAL_NONE { return nil }
         if refusal == CMHD_REFUSAL_OUT_OF_MEMORY {
             self = .noRoomForBody
@@ -87,16 +88,28 @@ extension HTTPError {
             switch refusal {
             case CMHD_REFUSAL_REQUEST_LINE:
                 (.badRequest, "malformed_request", "The request does not begin with a valid request line.")
-            case CMHD_REFUSAL_TARGET_TOO_LONG: (.uriTooLong, "target_too_long", "The request target is too long.")
+            case CMHD_REFUSAL_TARGET_TOO_LONG:
+                (.uriTooLong, "target_too_long", "The request target is longer than \(limits.targetBytes) bytes.")
             case CMHD_REFUSAL_TARGET: (.badRequest, "invalid_target", "The request target is not valid.")
             case CMHD_REFUSAL_FIELDS_TOO_LARGE:
-                (.requestHeaderFieldsTooLarge, "head_too_large", "The header fields are too large.")
+                (
+                    .requestHeaderFieldsTooLarge, "head_too_large",
+                    "The request line and the header fields together are longer than \(limits.headBytes) bytes."
+                )
             case CMHD_REFUSAL_TOO_MANY_FIELDS:
-                (.requestHeaderFieldsTooLarge, "too_many_fields", "There are too many header fields.")
+                (
+                    .requestHeaderFieldsTooLarge, "too_many_fields",
+                    "There are more than \(limits.fields) header fields."
+                )
             case CMHD_REFUSAL_TOO_MANY_ARGUMENTS:
-                (.badRequest, "too_many_arguments", "The query has too many arguments.")
+                (
+                    .badRequest, "too_many_arguments",
+                    "The query has more than \(limits.queryArguments) arguments."
+                )
             case CMHD_REFUSAL_TOO_MANY_COOKIES:
-                (.requestHeaderFieldsTooLarge, "too_many_cookies", "There are too many cookies.")
+                (
+                    .requestHeaderFieldsTooLarge, "too_many_cookies", "There are more than \(limits.cookies) cookies."
+                )
             case CMHD_REFUSAL_LAYOUT:
                 (
                     .badRequest, "malformed_request",
@@ -123,7 +136,12 @@ extension HTTPError {
             case CMHD_REFUSAL_TRANSFER_CODING:
                 (.notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is supported.")
             case CMHD_REFUSAL_BODY_TOO_LARGE:
-                (.contentTooLarge, "body_too_large", "The request's body is too large.")
+                (
+                    .contentTooLarge, "body_too_large",
+                    method == .get || method == .head
+                        ? "The body of a \(method) is larger than \(min(limits.bodyBytes, Int(CMHD_SMALL_BODY))) bytes."
+                        : "The request's body is larger than \(limits.bodyBytes) bytes."
+                )
             default: (.badRequest, "malformed_request", "The request is malformed.")
             }
         self.init(status, code: code, detail: detail)

@@ -302,7 +302,7 @@ struct TLSTests {
         let json = "Host: h\r\nContent-Type: application/json\r\n"
         let requests: [(bytes: String, status: Int)] = [
             ("not HTTP\r\n\r\n", 400), ("GET  /version HTTP/1.1\r\nHost: h\r\n\r\n", 400),
-            ("GET /version HTTP/1.1\r\nHost: h\r\nA: \(String(repeating: "x", count: 5000))\r\n\r\n", 431),
+            ("GET /version HTTP/1.1\r\nHost: h\r\nA: \(String(repeating: "x", count: 17_000))\r\n\r\n", 431),
             ("GET /\(String(repeating: "x", count: 3000)) HTTP/1.1\r\nHost: h\r\n\r\n", 414),
             ("POST /v1/sessions HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n", 400),
             ("POST /v1/sessions HTTP/1.1\r\n\(json)Content-Length: 2000000\r\n\r\n", 413),

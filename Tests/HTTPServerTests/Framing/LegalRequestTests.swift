@@ -39,13 +39,13 @@ struct LegalRequest: Sendable, CustomStringConvertible {
         .init("a question mark and no query", "GET /? HTTP/1.1\r\nHost: h\r\n\r\n"),
         .init("64 arguments", "GET /?\(String(repeating: "a=b&", count: 63))a HTTP/1.1\r\nHost: h\r\n\r\n"),
         .init("a target of 2048 bytes", "GET /?\(String(repeating: "a", count: 2046)) HTTP/1.1\r\nHost: h\r\n\r\n"),
-        .init("48 fields", "GET / HTTP/1.1\r\nHost: h\r\n\(String(repeating: "A: b\r\n", count: 47))\r\n"),
+        .init("100 fields", "GET / HTTP/1.1\r\nHost: h\r\n\(String(repeating: "A: b\r\n", count: 99))\r\n"),
         .init(
-            "a head of 4096 bytes", "GET / HTTP/1.1\r\nHost: h\r\nA: \(String(repeating: "b", count: 4064))\r\n\r\n"),
+            "a head of 16 KiB", "GET / HTTP/1.1\r\nHost: h\r\nA: \(String(repeating: "b", count: 16_352))\r\n\r\n"),
         .init(
-            "a head of 4 kB in 48 fields",
+            "a head of nearly 16 KiB in 100 fields",
             "GET / HTTP/1.1\r\nHost: h\r\n"
-                + String(repeating: "Abc: \(String(repeating: "d", count: 79))\r\n", count: 47) + "\r\n"),
+                + String(repeating: "Abc: \(String(repeating: "d", count: 158))\r\n", count: 99) + "\r\n"),
         .init(
             "32 cookies in 2 kB",
             "GET / HTTP/1.1\r\nHost: h\r\nCookie: "

@@ -167,17 +167,18 @@ struct HeadSizeTests {
         }
     }
 
-    /// Steps everywhere, and every size around the ends of the library's memory: with 8 KiB and with 32 KiB of it.
+    /// Steps everywhere, and small ones around the limit and the ends of the library's memory: with 25 KiB and with
+    /// 48 KiB of it, which it maps.
     private static let sizes =
-        Array(stride(from: 1, to: 7600, by: 37)) + Array(7600...8300) + Array(stride(from: 8301, to: 10_000, by: 19))
-        + Array(stride(from: 10_001, to: 40_000, by: 977))
+        Array(stride(from: 1, to: 16_000, by: 137)) + Array(stride(from: 16_000, to: 16_500, by: 3))
+        + Array(stride(from: 16_501, to: 60_000, by: 977))
 
-    @Test("is answered", arguments: Part.allCases, [8192, 32768])
+    @Test("is answered", arguments: Part.allCases, [25_600, 49_152])
     func isAnswered(part: Part, memory: Int) async throws {
         try await withServer(setting: \.limits.connectionMemory, to: memory) { server in
             let port = server.port
             try await blocking {
-                let around = memory == 8192 ? [] : Array(stride(from: 32_000, to: 33_000, by: 3))
+                let around = Array(stride(from: memory - 500, to: memory + 200, by: 3))
                 var unanswered: [Int] = []
                 for size in Self.sizes + around {
                     let conversation = try Conversation(
