@@ -195,6 +195,9 @@ static struct MHD_Response *build_streamed(const cmhd_answer *answer, const char
     char *end = write_fields(text, answer, date);
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked, produce, c, NULL);
+    // To a HEAD the library, before 1.0, would send the last chunk. Without chunks it sends the head alone, and closes.
+    if (response != NULL && cmhd_is_head_request(c))
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     // Such responses are rare, so adding their fields one by one costs little.
     if (response != NULL && !add_one_by_one(response, text, (size_t)(end - text))) {
         MHD_destroy_response(response);

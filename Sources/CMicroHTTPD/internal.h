@@ -264,6 +264,8 @@ size_t cmhd_header_size(struct MHD_Connection *mhd);
 
 /// Fills in what the connection has collected besides the head.
 void cmhd_prepare(cmhd_connection *connection, cmhd_request *request);
+bool cmhd_is_head_request(const cmhd_connection *connection);
+
 /// Hands a refusal over and writes its response to the socket at once. After that the connection can only be closed.
 void cmhd_refuse_now(cmhd_connection *connection, cmhd_refusal refusal);
 /// The same when `refusal` is noted already and `request` holds what may be shown.

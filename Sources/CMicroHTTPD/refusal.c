@@ -13,8 +13,13 @@
 
 static const char *method_of(const cmhd_connection *c) { return c->target - c->method_length - 1; }
 
-static bool is_head_request(const cmhd_connection *c) {
+bool cmhd_is_head_request(const cmhd_connection *c) {
     return c->target != NULL && c->method_length == 4 && memcmp(method_of(c), "HEAD", 4) == 0;
+}
+
+/// RFC 9110, sections 9.3.2, 15.3.5 and 15.4.5.
+static bool has_body(const cmhd_connection *c, unsigned status) {
+    return !cmhd_is_head_request(c) && status != MHD_HTTP_NO_CONTENT && status != MHD_HTTP_NOT_MODIFIED;
 }
 
 bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
@@ -33,7 +38,7 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
         {(void *)answer->last_fields, answer->last_fields_length},
         {(void *)answer->last_value, answer->last_value_length},
         {"\r\n\r\n", answer->last_fields_length > 0 ? 4 : 2},
-        {(void *)answer->body, is_head_request(c) ? 0 : answer->body_length},
+        {(void *)answer->body, has_body(c, answer->status) ? answer->body_length : 0},
     };
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = sizeof parts / sizeof *parts};
     size_t total = 0;

@@ -75,6 +75,10 @@ struct AdminTests {
             #expect(try await admin.get("/v1/sessions/\(sessions[0])").status == 404)
             // Nobody has an empty id.
             #expect(try await admin.send("DELETE", "/v1/sessions?user_id=")[member: "count"] == 0)
+            // A filter that has got lost ends nobody.
+            for (path, body) in [("/v1/sessions?", nil), ("/v1/sessions", #"{"user_id":"ada"}"#)] {
+                #expect(try await admin.send("DELETE", path, json: body).status == 400)
+            }
             #expect(try await admin.get("/v1/sessions/\(sessions[1])").status == 200)
         }
     }

@@ -113,6 +113,26 @@ struct IdempotencyTests {
         }
     }
 
+    @Test(
+        "a client that has not had its new token gets it with the key after the grace of the old one, and nothing else")
+    func lostRotation() async throws {
+        let clock = SteeredClock()
+        try await withApplication(clock: clock) { app in
+            let client = try await app.newSession().client
+            let rotated = try await client.send("POST", Paths.tokens, fields: [Self.key("r")])
+            clock.advance(.seconds(60))
+            let again = try await client.send("POST", Paths.tokens, fields: [Self.key("r")])
+            #expect(again.status == 201 && again.body == rotated.body)
+            let other = try await client.send("PATCH", Paths.profile, json: "{}", fields: [Self.key("r")])
+            #expect(other.status == 422)
+            let new = app.client().with(token: try #require(rotated[member: "token"]?.string))
+            #expect(try await new.get(Paths.current).status == 200)
+            // Without the key, or with one that the session does not know, it is a thief's.
+            #expect(try await client.send("PATCH", Paths.profile, json: "{}", fields: [Self.key("s")]).status == 401)
+            #expect(try await new.get(Paths.current).status == 401)
+        }
+    }
+
     @Test("no replay shows a token or a link after the session has expired, or a user has signed in")
     func endedSecrets() async throws {
         let clock = SteeredClock()

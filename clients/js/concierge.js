@@ -108,7 +108,8 @@ export class Session extends EventTarget {
   }
 
   refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body, isExpired: false });
-  end = () => this.request("DELETE", CURRENT).then(() => ((this.token = null), this.#expire()));
+  end = () => this.request("DELETE", CURRENT).catch((error) => error.status === 401 || Promise.reject(error))
+    .then(() => ((this.token = null), this.#expire()));
   service = (name) => this.item(Service, `${CURRENT}/services/${name}`);
   services = async () => (await this.request("GET", `${CURRENT}/services?limit=100`)).body.items;
   journey = (id) => this.item(Journey, `${CURRENT}/journeys/${id}`, this.query);
@@ -224,7 +225,7 @@ export class Session extends EventTarget {
     // Not what an EventSource accepts, which is told less of a problem.
     const headers = { accept: "text/event-stream, application/problem+json", ...(last && { "last-event-id": last }) };
     const options = { headers, signal: AbortSignal.any([signal, silence.signal]), isWatching: true };
-    const { response } = await this.request("GET", `${CURRENT}/events`, options);
+    const { response } = await this.request("GET", `${CURRENT}/events`, options, Infinity); // It comes again by itself.
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
       expect(0, 35_000);

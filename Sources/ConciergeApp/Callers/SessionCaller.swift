@@ -44,8 +44,13 @@ final class SessionCaller: Sendable {
     }
 
     /// The session of a token, from the store if necessary.
-    func load(_ token: PresentedToken, of request: HTTPRequest, isUse: Bool = true) async throws -> FoundSession {
-        let session = try await sessions.authenticate(token, isUse: isUse) { [log] in
+    ///
+    /// - Parameter isRepeated: see ``Sessions/authenticate(_:isUse:unless:onTheft:)``.
+    func load(
+        _ token: PresentedToken, of request: HTTPRequest, isUse: Bool = true,
+        unless isRepeated: (Session) -> Bool = { _ in false }
+    ) async throws -> FoundSession {
+        let session = try await sessions.authenticate(token, isUse: isUse, unless: isRepeated) { [log] in
             log.write(.warning, "token_reused") { line in
                 line.add("request_id", request.id)
                 line.add("client", request.client)
@@ -113,7 +118,13 @@ final class SessionCaller: Sendable {
     @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
         guard Self.namesSession(request) else { return try Self.peer(request) }
         do {
-            return try await session(of: request).keyOwner
+            // A client that has not had the response with its new token comes again with the old one, and with the key,
+            // which nobody else knows.
+            let (token, key) = (try presentedToken(of: request), try? IdempotencyKey(of: request))
+            return try await load(token, of: request) { session in
+                let scope = FoundSession(session: session, token: token).keyOwner.scope
+                return key.map { session.replay(of: Idempotency.id($0, of: scope)) != nil } ?? false
+            }.keyOwner
         } catch SessionError.unauthenticated {
             return try await ownerOfEndedToken(of: request)
         }

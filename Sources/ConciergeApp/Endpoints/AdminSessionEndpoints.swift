@@ -52,8 +52,11 @@ struct AdminSessionEndpoints: Sendable {
         let count =
             if let user = try QueryReader(request).text(.userID) {
                 try await sessions.endSessions(ofUser: user)
-            } else {
+            } else if try request.body.isEmpty, !request.target.contains("?") {
                 try await sessions.endAllSessions()
+            } else {
+                // A filter that has got lost would end them all.
+                throw Problem(.invalidInput, "Only the path alone ends all sessions; ?user_id=… those of a user.")
             }
         return .json { $0.member("count", count) }
     }

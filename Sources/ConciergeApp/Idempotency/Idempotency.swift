@@ -56,7 +56,7 @@ package final class Idempotency: Sendable {
     func begin(
         _ scope: IdempotencyScope, _ key: IdempotencyKey, _ fingerprint: ShortDigest, of caller: PresentedToken? = nil
     ) throws(HTTPError) -> KeyedRequest {
-        let id = ShortDigest(Self.digest("concierge idempotency: where a response is", scope, key))
+        let id = Self.id(key, of: scope)
         let other = inProgress.withLock { requests -> ShortDigest? in
             if let other = requests[id] { return other }
             requests[id] = fingerprint
@@ -66,6 +66,11 @@ package final class Idempotency: Sendable {
         return KeyedRequest(
             id: id, fingerprint: fingerprint, token: caller,
             encryptionKey: Self.digest("concierge idempotency: what encrypts a response", scope, key), of: self)
+    }
+
+    /// Where the response to a request with the key is.
+    static func id(_ key: IdempotencyKey, of scope: IdempotencyScope) -> ShortDigest {
+        ShortDigest(digest("concierge idempotency: where a response is", scope, key))
     }
 
     /// It is not in progress any more.

@@ -239,7 +239,9 @@ private enum WebOrigin {
         }
         guard host.hasPrefix("*.") else { return isHost(host) }
         host = host.dropFirst(2)
-        return isHost(host) && host.first != "[" && host.split(separator: ".").count >= 2
+        let labels = host.split(separator: ".")
+        // The URL Standard, section 3.5: a host whose last label is a number is an address.
+        return isHost(host) && host.first != "[" && labels.count >= 2 && labels.last.flatMap { UInt64($0) } == nil
     }
 
     /// RFC 3986, section 3.1, in lower case. Shells of apps and extensions of browsers have schemes of their own.

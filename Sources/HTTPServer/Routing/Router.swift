@@ -99,6 +99,10 @@ public struct Router: Sendable {
         return fields.withTarget { target in
             let path = RequestTarget(target).path
             if target.count > path.lowerBound, target[path.lowerBound] == UInt8(ascii: "*") { return .asterisk }
+            // RFC 9112, section 3.2.2: an absolute-form without a path asks for the root.
+            if path.isEmpty {
+                return withUnsafeBytes(of: UInt8(ascii: "/")) { trie.look(up: method, path: $0, at: 0) }
+            }
             return look(
                 up: method, path: UnsafeRawBufferPointer(rebasing: target[path]),
                 at: fields.target.lowerBound + path.lowerBound)

@@ -4,14 +4,17 @@ extension Sessions {
     /// - Parameters:
     ///   - token: `nil` when the request has none, or one that is malformed.
     ///   - isUse: whether finding the session counts as a use of it; see also ``noteUse(of:)``.
+    ///   - isRepeated: asked before the use of a replaced token ends the session: whether the request is the copy of one
+    ///     that the session has executed. Then it does not end, and nothing but the response may be given.
     ///   - report: called when the token was replaced so long ago that its use ends the session, once for a session.
     /// - Throws: ``SessionError/unauthenticated`` for every bad token; the store's error when the session is not in
     ///   memory and the store cannot be asked.
     package func authenticate(
-        _ token: PresentedToken?, isUse: Bool = true, onTheft report: () -> Void = {}
+        _ token: PresentedToken?, isUse: Bool = true, unless isRepeated: (Session) -> Bool = { _ in false },
+        onTheft report: () -> Void = {}
     ) async throws(SessionError) -> Session {
         guard let token, let session = try await load(token.sessionID) else { throw .unauthenticated }
-        if try accept(token, of: session, isUse: isUse) { return session }
+        if try accept(token, of: session, isUse: isUse) || isRepeated(session) { return session }
         // Both the owner and the thief are locked out. If the store cannot be told, this process refuses the session's
         // tokens, and the sweeper tells the store later.
         do {

@@ -68,6 +68,7 @@ struct ConfigurationValueTests {
             ("cors.allowed_origins", #"["https://a.example:443"]"#),
             ("cors.allowed_origins", #"["https://a.example:0"]"#),
             ("cors.allowed_origins", #"["https://*.example"]"#), ("cors.allowed_origins", #"["https://a.*.example"]"#),
+            ("cors.allowed_origins", #"["https://*.0.0.1"]"#),
             ("cors.allowed_origins", #"["https://*"]"#), ("cors.allowed_origins", #"["https://a*.b.example"]"#),
             ("cors.allowed_origins", #"["null"]"#), ("cors.allowed_fields", #"["a b"]"#),
             ("cors.allowed_fields", #"["*"]"#), ("cookie.name", #""__Host-a""#), ("cookie.name", #""a=b""#),

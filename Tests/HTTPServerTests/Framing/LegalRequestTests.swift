@@ -34,6 +34,8 @@ struct LegalRequest: Sendable, CustomStringConvertible {
         .init("a later version of HTTP/1", "GET / HTTP/1.2\r\nHost: h\r\n\r\n"),
         .init("CR LF before the request line", "\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n"),
         .init("an absolute target", "GET http://example.org/ HTTP/1.1\r\nHost: h\r\n\r\n"),
+        .init("an absolute target without a path", "GET http://example.org HTTP/1.1\r\nHost: h\r\n\r\n"),
+        .init("an absolute target without a path, with a query", "GET http://h?a=b HTTP/1.1\r\nHost: h\r\n\r\n"),
         .init("an absolute target with a query", "GET HTTPS://example.org:443/?a=/b HTTP/1.1\r\nHost: h\r\n\r\n"),
         .init("a query with everything", "GET /?a=b&c=%20&d=/?:@!$'()*+,;[] HTTP/1.1\r\nHost: h\r\n\r\n"),
         .init("a question mark and no query", "GET /? HTTP/1.1\r\nHost: h\r\n\r\n"),

@@ -44,6 +44,19 @@ struct ExpectationTests {
         "PUT \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\(fields)\r\n"
     }
 
+    @Test("gets no body with a status that has none, although its own would follow", arguments: [204, 304])
+    func withoutBody(status: UInt16) async throws {
+        try await withServer(routes: { routes in
+            routes.on(.put, "/known") { _ in HTTPResponse(HTTPStatus(status), body: Array("for a GET".utf8)) }
+        }) { server in
+            try await server.connected { connection in
+                try connection.send(Self.head("/known", ""))
+                let text = String(decoding: try connection.readToEnd(), as: UTF8.self)
+                #expect(text.hasPrefix("HTTP/1.1 \(status) ") && text.hasSuffix("\r\n\r\n"))
+            }
+        }
+    }
+
     @Test("is asked for its body when that is wanted", arguments: ["/synchronous", "/asynchronous"])
     func isAsked(path: String) async throws {
         let recorder = Recorder()

@@ -112,6 +112,22 @@ struct AnswerStreamTests {
         #expect(isEnded)
     }
 
+    @Test("sends its head alone to HEAD, asks its source for nothing, and closes", arguments: ["1.1", "1.0"])
+    func headAlone(version: String) async throws {
+        let lines = Lines(3, of: 10)
+        try await withRoutes { routes in
+            routes.on(.get, "/stream") { _ in HTTPResponse(source: lines.source) }
+        } _: { server in
+            try await server.connected { connection in
+                try connection.send("HEAD /stream HTTP/\(version)\r\nHost: h\r\nConnection: keep-alive\r\n\r\n")
+                let text = String(decoding: try connection.readToEnd(), as: UTF8.self)
+                #expect(text.hasPrefix("HTTP/1.1 200 ") && text.hasSuffix("\r\n\r\n"))
+                #expect(text.components(separatedBy: "\r\n\r\n").count == 2)
+            }
+        }
+        #expect(lines.asked.load(ordering: .relaxed) == 0)
+    }
+
     @Test("makes no more than the client takes")
     func backPressure() async throws {
         let lines = Lines(100_000, of: 10_000)
