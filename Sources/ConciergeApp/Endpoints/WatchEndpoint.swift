@@ -85,7 +85,7 @@ extension Problem {
     /// For an `EventSource`, a problem that will pass: a stream without events that says when to come back. Nil for
     /// other problems.
     var comingBack: HTTPResponse? {
-        guard kind.status == .tooManyRequests || kind.status == .serviceUnavailable else { return nil }
+        guard [.tooManyRequests, .serviceUnavailable, .gatewayTimeout].contains(kind.status) else { return nil }
         let seconds = min(fields[.retryAfter].flatMap { Int($0) } ?? 3, 300)
         let retry = seconds * 1_000 + Int.random(in: 0...2_000)
         var response = HTTPResponse(fields: fields, body: Array("retry: \(retry)\n\n".utf8))
@@ -150,7 +150,7 @@ final class EventStream: Sendable {
         case .ended(.stopping): return last("stopping")
         case .ended(.gap): return last("reset")
         // A browser that came back at once would displace the next.
-        case .ended(.displaced): return last("displaced", retry: 30_000)
+        case .ended(.displaced): return last("displaced", retry: Int.random(in: 30_000...40_000))
         }
     }
 

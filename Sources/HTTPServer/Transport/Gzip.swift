@@ -61,17 +61,19 @@ extension HTTPResponse {
     /// Compressing as many bytes takes about 0.3 ms, more than a worker should spend on one response.
     private static let mostBytesAtOnce = 65_536
 
-    private func mayBeCompressed(for request: HTTPRequest) -> Bool {
-        guard body.count >= Self.leastBytesToCompress, request.method.isSafe, fields[.contentEncoding] == nil else {
-            return false
-        }
-        // A 304 that caches may use has the fields of the 200 that it stands for, its length included.
-        return status == .ok || (status == .notModified && fields[.cacheControl] != "no-store")
+    /// Whether what the client accepts decides on it.
+    private func varies(for request: HTTPRequest) -> Bool {
+        body.count >= Self.leastBytesToCompress && request.method.isSafe && fields[.contentEncoding] == nil
+            && (status == .ok || status == .notModified)
     }
+
+    /// A 304 that caches may use has the length of the 200 that it stands for. For a state's, which none keeps, compressing
+    /// would be too dear.
+    private var isWorthCompressing: Bool { status == .ok || fields[.cacheControl] != "no-store" }
 
     /// Whether it has to be compressed, and that takes longer than a worker should spend on one response.
     func isLongToCompress(for request: HTTPRequest) -> Bool {
-        body.count > Self.mostBytesAtOnce && mayBeCompressed(for: request) && request.fields.acceptsGzip
+        body.count > Self.mostBytesAtOnce && varies(for: request) && isWorthCompressing && request.fields.acceptsGzip
     }
 
     /// The response in the coding that the client accepts.
@@ -79,9 +81,9 @@ extension HTTPResponse {
     /// Its entity tag stays the same: it names a state, which clients send back with their writes, in whatever coding
     /// they saw it.
     consuming func encoded(for request: HTTPRequest) -> HTTPResponse {
-        guard mayBeCompressed(for: request) else { return self }
+        guard varies(for: request) else { return self }
         fields.add(.vary, HTTPFieldName.acceptEncoding.text)
-        if request.fields.acceptsGzip {
+        if isWorthCompressing, request.fields.acceptsGzip {
             // Of what caches may keep, the tag is a digest of the body.
             let tag = fields[.cacheControl] == "no-cache" ? fields[.etag] : nil
             body = tag.map { Gzip.compressed(body, tagged: $0) } ?? Gzip.compressed(body)

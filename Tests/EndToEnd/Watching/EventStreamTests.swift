@@ -225,6 +225,22 @@ struct EventStreamTests {
         }
     }
 
+    @Test("tells an EventSource when to come back where others get 504")
+    func comingBackLater() async throws {
+        let (store, release) = (SteeredStore(), Event())
+        let token = try await withApplication(store: store) { try await $0.newSession().token }
+        store.before { if $0 == .load { await release.wait() } }
+        try await withApplication(store: store) {
+            $0.timeouts.handler = .milliseconds(100)
+        } _: { app in
+            let client = app.client().with(token: token)
+            #expect(try await EventReader.open(client).head.status == 504)
+            let answer = try await client.with("Accept", "text/event-stream").get(Paths.events)
+            #expect(answer.status == 200 && answer.text.hasPrefix("retry: "))
+            release.happen()
+        }
+    }
+
     @Test("has a comment every 15 seconds in which nothing else happens, and says that the session lives longer")
     func heartbeat() async throws {
         let clock = SteeredClock()
