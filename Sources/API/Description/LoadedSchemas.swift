@@ -141,16 +141,9 @@ struct LoadedSchemas: Sendable {
                     versions.map { ($0.input, SchemaComponents.name(of: id, "input")) },
                     described: "The input of the flow.")
             var properties = members(of: .journeyStart)
-            properties.removeAll { ["flow", "version", "input"].contains($0.name) }
+            properties.removeAll { ["flow", "input"].contains($0.name) }
             properties += [
-                ("flow", ["type": "string", "const": JSONDocument(id)]),
-                (
-                    "version",
-                    [
-                        "type": "integer", "format": "int32",
-                        "enum": JSONDocument(versions.map { JSONDocument($0.version) }),
-                    ]
-                ),
+                ("flow", Self.exactly(id)),
                 ("input", input),
             ]
             let name = schemas.take(SchemaComponents.name(of: id, "journey", "start"))
@@ -209,7 +202,7 @@ struct LoadedSchemas: Sendable {
             let (data, isNeeded) = values(found, described: "The data of the event.")
             var properties = members(of: .journeyEvent)
             properties.removeAll { $0.name == "event" || $0.name == "data" }
-            properties += [("event", ["type": "string", "const": JSONDocument(event)]), ("data", data)]
+            properties += [("event", Self.exactly(event)), ("data", data)]
             let name = schemas.take(SchemaComponents.name(of: event, "event"))
             schemas.add(Self.closed(properties, required: ["event"] + (isNeeded ? ["data"] : [])), named: name)
             choices.append((event, name))
@@ -280,6 +273,13 @@ struct LoadedSchemas: Sendable {
             "type": "object", "properties": JSONDocument(members: properties),
             "required": JSONDocument(required.map { JSONDocument($0) }), "additionalProperties": false,
         ]
+    }
+
+    /// What tells the parts of a ``choice(of:by:)`` apart. With `const` generators make a type with one value of it, and
+    /// clients in Rust send the member twice.
+    private static func exactly(_ name: String) -> JSONDocument {
+        // No name has anything else that means something in a pattern.
+        ["type": "string", "pattern": JSONDocument("^\(name.replacing(".", with: "\\."))$")]
     }
 
     private static func choice(of choices: [(value: String, name: String)], by member: String) -> JSONDocument {

@@ -293,7 +293,14 @@ struct OpenAPITests {
             let event = schemas("JourneyEvent", of: document)
             let mapping = try #require(event?[member: "discriminator"]?[member: "mapping"]?.members)
             #expect(event?[member: "oneOf"]?.count == mapping.count)
-            let names = mapping.map(\.name)
+            let names = mapping.map(\.name) + ["", "background"]
+            for (name, reference) in mapping {
+                let part = schemas(String(reference.string?.split(separator: "/").last ?? ""), of: document)
+                let member = try JSONSchema(#require(part?[member: "properties"]?[member: "event"]))
+                for other in names {
+                    #expect(member.violations(in: JSONDocument(other)).isEmpty == (other == name))
+                }
+            }
             #expect(names.contains("back") && names.contains("sign_in"))
             #expect(names.contains("lock") == (listener == .admin))
             let submit = schemas("SubmitEvent", of: document)
