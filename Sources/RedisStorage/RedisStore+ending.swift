@@ -121,13 +121,12 @@ extension RedisStore {
             }
             // Other servers may know of later uses. So no session counts as never used.
             let lastUsedAt = min(usedAt, Self.never) + settings.useLag
-            let keptUntil = reply[4].number ?? .min
-            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil) { kept += 1 }
+            let times = SessionTimes(dueAt: reply[5].number ?? .max, keptUntil: reply[4].number ?? .min)
+            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: times.keptUntil) { kept += 1 }
             if RedisCommit.isUntimed(after: reply[6].text) { untimed.append(id) }
             // Where the node that has the set of due times has lost something, it comes again.
-            if let due = reply[5].number, due <= query.now { bringForward(id, to: due, &lost, insists: true) }
-            let end = query.end(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil)
-            if end <= query.now {
+            if times.dueAt <= query.now { bringForward(id, to: times.dueAt, &lost, insists: true) }
+            if query.isOver(lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, times) {
                 guard !query.isInUse(id) else { continue }
                 if let tell = query.onOverdue {
                     tell(id)
@@ -135,7 +134,7 @@ extension RedisStore {
                     overdue.append(Ending(id: id, revision: revision, head: head, usedAt: used))
                 }
             } else if let candidate = query.candidate(
-                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil,
+                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: times.keptUntil,
                 hasUser: reply[2].text != nil),
                 !query.isInUse(id)
             {

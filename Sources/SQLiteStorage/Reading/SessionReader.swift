@@ -36,8 +36,8 @@ struct SessionReader {
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectUses = try connection.prepare(
-            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision, user_id IS NOT NULL, kept_until "
-                + "FROM sessions WHERE key > ?1 ORDER BY key")
+            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision, user_id IS NOT NULL, due_at, "
+                + "kept_until FROM sessions WHERE key > ?1 ORDER BY key")
         selectDue = try connection.prepare(
             "SELECT key, substr(state, 2, 8), due_at FROM sessions INDEXED BY sessions_due WHERE due_at <= ?1 "
                 + "ORDER BY due_at LIMIT ?2")
@@ -154,14 +154,13 @@ struct SessionReader {
             let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
             // After a crash a session that was used may look as if it was not: then this is later than its creation.
             let lastUsedAt = recovery.lastUse(usedAt)
-            let keptUntil = row.isNull(6) ? Int64.min : row.int64(6)
-            let end = query.end(lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil)
-            let isOver = end <= query.now
-            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil) { kept += 1 }
+            let times = SessionTimes(row, at: 6)
+            let isOver = query.isOver(lastUsedAt: lastUsedAt, expiresAt: expiresAt, times)
+            if query.isKept(lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: times.keptUntil) { kept += 1 }
             guard isOver || query.sheddingLifetime != nil, low.count == 8 else { return .sound }
             let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
             let candidate = query.candidate(
-                id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: keptUntil,
+                id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, keptUntil: times.keptUntil,
                 hasUser: row.int64(5) != 0)
             guard isOver || candidate != nil, !query.isInUse(id) else { return .sound }
             switch candidate {

@@ -32,16 +32,14 @@ package struct ExpiryQuery: Sendable {
             keptUntil: keptUntil, hasUser: hasUser)
     }
 
-    /// When the session may be ended.
-    package func end(of session: StoredSession) -> Int64 {
-        end(
-            lastUsedAt: session.lastUsedAt, expiresAt: session.record.expiresAt,
-            keptUntil: session.record.times.keptUntil)
+    /// Whether the session may be ended.
+    package func isOver(_ session: StoredSession) -> Bool {
+        isOver(lastUsedAt: session.lastUsedAt, expiresAt: session.record.expiresAt, session.record.times)
     }
 
-    /// The same, of what a store has at hand.
-    package func end(lastUsedAt: Int64, expiresAt: Int64, keptUntil: Int64) -> Int64 {
-        max(min(lastUsedAt + idleTimeout, expiresAt), keptUntil).later(by: retention)
+    /// The same, of what a store has at hand. What time does to its journeys by now is done before.
+    package func isOver(lastUsedAt: Int64, expiresAt: Int64, _ times: SessionTimes) -> Bool {
+        max(min(lastUsedAt + idleTimeout, expiresAt), times.keptUntil).later(by: retention) <= now && times.dueAt > now
     }
 }
 
