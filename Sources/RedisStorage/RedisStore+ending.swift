@@ -121,14 +121,14 @@ extension RedisStore {
             }
             // Other servers may know of later uses. So no session counts as never used.
             let lastUsedAt = min(usedAt, Self.never) + settings.useLag
-            let keptUntil = reply[4].number ?? .min
+            let times = SessionTimes(dueAt: reply[5].number ?? .max, keptUntil: reply[4].number ?? .min)
             let deadline = query.deadline(
                 lastUsedAt, idleTimeout: head.details.idleTimeout, expiresAt: head.expiresAt)
-            if query.isKept(after: deadline, until: keptUntil) { kept += 1 }
+            if query.isKept(after: deadline, until: times.keptUntil) { kept += 1 }
             if RedisCommit.isUntimed(after: reply[6].text) { untimed.append(id) }
             // Where the node that has the set of due times has lost something, it comes again.
-            if let due = reply[5].number, due <= query.now { bringForward(id, to: due, &lost, insists: true) }
-            if query.end(after: deadline, keptUntil: keptUntil) <= query.now {
+            if times.dueAt <= query.now { bringForward(id, to: times.dueAt, &lost, insists: true) }
+            if query.isOver(after: deadline, times) {
                 guard !query.isInUse(id) else { continue }
                 if let tell = query.onOverdue {
                     tell(id)
@@ -136,7 +136,7 @@ extension RedisStore {
                     overdue.append(Ending(id: id, revision: revision, head: head, usedAt: used))
                 }
             } else if let candidate = query.candidate(
-                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: keptUntil,
+                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, keptUntil: times.keptUntil,
                 hasUser: reply[2].text != nil),
                 !query.isInUse(id)
             {

@@ -104,6 +104,16 @@ extension SessionStoreContract {
         #expect(try await store.dueSessions(now: 50_000, limit: 10).isEmpty)
     }
 
+    @Test("an expired session is not ended before what is due was done", arguments: stores)
+    func dueBeforeEnd(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        try await store.create(StoredSession(record: record(id, SessionTimes(dueAt: 1_000)), lastUsedAt: 11))
+        let query = ExpiryQuery(now: 60_000, idleTimeout: 1_000, retention: 0, limit: 10, isInUse: { _ in false })
+        #expect(try await store.endExpired(query).count == 0)
+        try await store.commit(commit(.none, 2))
+        #expect(try await store.endExpired(query).count == 1)
+    }
+
     @Test("an expired session stays as long as its work, is counted, and ends for no other", arguments: stores)
     func kept(_ candidate: Candidate) async throws {
         let store = try await make(candidate)

@@ -45,6 +45,14 @@ extension Action {
         }
     }
 
+    /// Whether it may do something outside of the session's data, which is gone with the session.
+    var isLasting: Bool {
+        switch self {
+        case .task, .call: true
+        case .patch, .merge, .clear, .remove: false
+        }
+    }
+
     /// What the action writes; nil for an action that gives no value.
     var target: DataPath? {
         switch self {

@@ -65,6 +65,8 @@ public final class FlowDefinition: Sendable {
     /// Whether anything ever happens by itself: a time limit, a timer, or a standing rule about the time. In most flows
     /// nothing does, and then no step looks for the next time.
     let isTimed: Bool
+    /// Whether an `exit` of the flow, or of one of its screens, does what stays when the session is gone.
+    let hasLastingExit: Bool
 
     /// See ``waysOn(besides:)``.
     let waysOn: [String: [Transition]]
@@ -141,6 +143,7 @@ public final class FlowDefinition: Sendable {
         isTimed =
             clock.isNeeded || timeout != .none || !timers.isEmpty
             || states.contains { $0.screen?.timers.isEmpty == false }
+        hasLastingExit = (exit + states.flatMap { $0.screen?.exit ?? [] }).contains(where: \.isLasting)
         waysOn = Self.waysOn(states, events, always)
         places = reader.statePlaces
     }

@@ -15,4 +15,23 @@ extension FlowEngine {
         }
         return end ?? (journey.task == nil ? nil : journey.movedAt.later(by: time))
     }
+
+    /// Whether the journey has to end before its session is gone: an `exit` records a task or calls a command.
+    package func hasLastingExit(_ journey: Journey) -> Bool {
+        guard catalog.hasLastingExits, journey.isActive else { return false }
+        return journey.coordinators.indices.contains { place in
+            catalog.flow(of: journey.coordinators, at: place)?.hasLastingExit ?? false
+        }
+    }
+
+    /// Ends a journey whose session is over, as if its own time were.
+    ///
+    /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when what it runs cannot be read.
+    package func expire(
+        _ journey: Journey, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> Step {
+        var run = StepRun(self, journey, services, now: now)
+        try run.expireJourney()
+        return try run.finish()
+    }
 }

@@ -17,6 +17,8 @@ public final class FlowCatalog: Sendable {
     let ownsServices: Bool
     /// Whether any flow has ``FlowDefinition/lives``.
     package let hasLives: Bool
+    /// Whether any flow has ``FlowDefinition/hasLastingExit``.
+    package let hasLastingExits: Bool
 
     /// The services whose writes may change when journeys are due, because timers or standing rules about the time read
     /// them.
@@ -45,6 +47,7 @@ public final class FlowCatalog: Sendable {
         clockedServices = flows.reduce(into: []) { $0.formUnion($1.clock.services) }
         isClocked = flows.contains { $0.clock.isNeeded }
         hasLives = flows.contains { $0.lives != nil }
+        hasLastingExits = flows.contains(where: \.hasLastingExit)
         mostStates = flows.map(\.states.count).max() ?? 0
         mostStatesToResume =
             flows.filter { flow in

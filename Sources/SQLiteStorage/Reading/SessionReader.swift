@@ -156,7 +156,7 @@ struct SessionReader {
             if deadline <= query.now, deadline < expiresAt, let own = SessionRow(row)?.details.idleTimeout {
                 deadline = query.deadline(lastUsedAt, idleTimeout: own, expiresAt: expiresAt)
             }
-            let isOver = query.end(after: deadline, keptUntil: times.keptUntil) <= query.now
+            let isOver = query.isOver(after: deadline, times)
             if query.isKept(after: deadline, until: times.keptUntil) { kept += 1 }
             let low = UnsafeRawBufferPointer(rebasing: row.bytes(5).dropFirst().prefix(8))
             guard isOver || query.sheddingLifetime != nil, low.count == 8 else { return .sound }

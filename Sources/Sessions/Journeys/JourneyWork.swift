@@ -198,27 +198,6 @@ extension JourneyWork {
         return (try take(navigation.step), navigation.path)
     }
 
-    /// Gives a journey up. A change of a service that cannot be made is left out. So are all changes when one of them
-    /// needs a service that cannot be read: they would be made from its default.
-    mutating func abandon(_ entry: KeptJourney) throws(SessionError) {
-        let journey = entry.journey
-        var last = journey.step
-        if journey.isActive {
-            let step = engine.abandon(journey, services: documents, now: pending.now)
-            if documents.takeFailure() == nil {
-                for change in step.changes { try? make(change) }
-            }
-            if !step.sideTasks.isEmpty {
-                record(step.sideTasks, of: step.journey)
-                last = step.journey.step
-            }
-            pending.journeysBegun -= 1
-        }
-        note(journey.task, of: journey)
-        kept.forget(journey.id, after: last)
-        try keep(atMost: nil)
-    }
-
     /// Does a step: what it does to services, and to the journey.
     ///
     /// - Parameters:
@@ -260,7 +239,7 @@ extension JourneyWork {
         return try createOwned(of: entry)
     }
 
-    private mutating func make(_ change: ServiceChange) throws(SessionError) {
+    mutating func make(_ change: ServiceChange) throws(SessionError) {
         let service = try environment.catalog.service(named: change.service)
         guard service.isOpenToFlows else { throw .readOnly(service: service.name) }
         switch change.effect {
@@ -282,7 +261,8 @@ extension JourneyWork {
     /// - Parameter limit: bytes, beside as many for results that are kept for operators; nil for what the outside or
     ///   the time brings about.
     mutating func keep(atMost limit: Int?) throws(SessionError) {
-        pending.times = environment.times(of: kept, after: pending.base.times, now: pending.now)
+        let deadline = environment.settings.deadline(lastUsedAt: pending.lastUsedAt, pending.base)
+        pending.times = environment.times(of: kept, after: pending.base.times, deadline: deadline, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
         let bytes = kept.bytes(former: former)
         let isOver = limit.map { bytes.count > $0 } ?? true

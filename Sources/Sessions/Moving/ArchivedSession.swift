@@ -50,7 +50,8 @@ package struct ArchivedSession: Sendable {
             details: SessionDetails(
                 labels: labels, userID: userID, retiredTokens: retired, mode: mode, revisionFloor: floor,
                 exchange: exchange, idleTimeout: idleTimeout))
-        stored = StoredSession(record: record.with(environment.times(of: record)), lastUsedAt: usedAt)
+        let times = environment.times(of: StoredSession(record: record, lastUsedAt: usedAt))
+        stored = StoredSession(record: record.with(times), lastUsedAt: usedAt)
         self.flows = flows
     }
 

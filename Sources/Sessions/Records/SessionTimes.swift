@@ -27,19 +27,25 @@ extension SessionTimes {
     ///
     /// - Parameters:
     ///   - next: when time does something to one of the journeys.
-    ///   - end: until when one of them waits for something that outlives the token.
-    func following(due next: Int64?, kept end: Int64?, now: Int64) -> SessionTimes {
+    ///   - keptUntil: that of the session after the change.
+    func following(due next: Int64?, keptUntil: Int64, now: Int64) -> SessionTimes {
         let due = next.map { dueAt > now ? min(dueAt, $0) : $0 } ?? .max
-        return SessionTimes(dueAt: due, keptUntil: end ?? min(keptUntil, now))
+        return SessionTimes(dueAt: due, keptUntil: keptUntil)
     }
 }
 
 extension SessionEnvironment {
-    /// - Parameter former: as the store has them.
-    func times(of kept: KeptJourneys, after former: SessionTimes, now: Int64) -> SessionTimes {
+    /// - Parameters:
+    ///   - former: as the store has them.
+    ///   - deadline: when the session expires, unless it is used before.
+    func times(
+        of kept: KeptJourneys, after former: SessionTimes, deadline: Int64, now: Int64
+    ) -> SessionTimes {
         var (due, end) = (Int64?.none, Int64?.none)
+        var hasLastingExit = false
         for entry in kept.entries where entry.journey.isActive {
             due = earlier(due, entry.journey.dueAt)
+            if journeys.engine.hasLastingExit(entry.journey) { hasLastingExit = true }
             // Most journeys wait for a person, and this copies none.
             guard entry.journey.task != nil || journeys.engine.catalog.hasLives else { continue }
             if let kept = journeys.engine.keptUntil(of: entry.journey, otherwise: settings.caseLifetime) {
@@ -55,16 +61,25 @@ extension SessionEnvironment {
             due = earlier(due, now.later(by: Self.timeToMove))
             end = max(end ?? .min, now.later(by: settings.caseLifetime))
         }
-        return former.following(due: due, kept: end, now: now)
+        let keptUntil = end ?? min(former.keptUntil, now)
+        if hasLastingExit { due = earlier(due, settings.end(after: deadline, keptUntil: keptUntil)) }
+        return former.following(due: due, keptUntil: keptUntil, now: now)
     }
 
     /// A move takes no longer, unless a server or a store fails meanwhile.
     static let timeToMove: Int64 = 5_000
 
-    /// Those of a record whose journeys are known and whose times are not.
-    func times(of record: SessionRecord) -> SessionTimes {
-        guard let kept = journeys(of: record) else { return .none }
-        return times(of: kept, after: .none, now: clock.now())
+    /// Those of a session whose journeys are known and whose times are not.
+    func times(of session: StoredSession) -> SessionTimes {
+        guard let kept = journeys(of: session.record) else { return .none }
+        return times(of: kept, after: .none, deadline: session.deadline(settings), now: clock.now())
+    }
+
+    /// Whether a journey has to do something before its session is gone.
+    func hasLastingExit(_ record: SessionRecord) -> Bool {
+        let engine = journeys.engine
+        return engine.catalog.hasLastingExits
+            && journeys(of: record)?.journeys.contains(where: engine.hasLastingExit) ?? false
     }
 
     /// Nil when it has none that can be read.
@@ -79,12 +94,12 @@ extension SessionEnvironment {
 extension SessionSettings {
     /// When a session goes whose token ends at a time: not before its work is done, and what came of it could be looked
     /// at for a while.
-    func end(after deadline: Int64, _ times: SessionTimes) -> Int64 {
-        times.keptUntil == .min ? deadline : max(deadline, times.keptUntil.later(by: expiredRetention))
+    func end(after deadline: Int64, keptUntil: Int64) -> Int64 {
+        keptUntil == .min ? deadline : max(deadline, keptUntil.later(by: expiredRetention))
     }
 
     /// When a session expires, unless it is used before.
-    fileprivate func deadline(lastUsedAt: Int64, _ record: SessionRecord) -> Int64 {
+    func deadline(lastUsedAt: Int64, _ record: SessionRecord) -> Int64 {
         min(lastUsedAt + (record.idleTimeout ?? idleTimeout) + useLag, record.expiresAt)
     }
 
@@ -103,7 +118,9 @@ extension StoredSession {
     func deadline(_ settings: SessionSettings) -> Int64 { settings.deadline(lastUsedAt: lastUsedAt, record) }
 
     /// When it goes: it may have work that outlives its tokens.
-    func end(_ settings: SessionSettings) -> Int64 { settings.end(after: deadline(settings), record.times) }
+    func end(_ settings: SessionSettings) -> Int64 {
+        settings.end(after: deadline(settings), keptUntil: record.times.keptUntil)
+    }
 }
 
 extension Session.State {
@@ -111,5 +128,7 @@ extension Session.State {
     func deadline(_ settings: SessionSettings) -> Int64 { settings.deadline(lastUsedAt: lastUsedAt, record) }
 
     /// When it goes: it may have work that outlives its tokens.
-    func end(_ settings: SessionSettings) -> Int64 { settings.end(after: deadline(settings), record.times) }
+    func end(_ settings: SessionSettings) -> Int64 {
+        settings.end(after: deadline(settings), keptUntil: record.times.keptUntil)
+    }
 }

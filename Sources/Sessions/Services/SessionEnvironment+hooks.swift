@@ -45,7 +45,8 @@ extension SessionEnvironment {
     /// - Parameter record: as it was committed last.
     func runEnded(_ record: SessionRecord) {
         guard catalog.hasEnded else { return }
-        let last = PendingState(base: record, unwritten: [], catalog: catalog, now: clock.now())
+        let now = clock.now()
+        let last = PendingState(base: record, unwritten: [], catalog: catalog, now: now, lastUsedAt: now)
         for instance in last.living.instances.reversed() {
             let service = catalog.services[Int(instance.service)]
             guard let hook = service.hooks.ended else { continue }
@@ -98,7 +99,7 @@ extension SessionEnvironment {
             guard case .damaged = error else { throw error }
             return try await store.end(id)
         }
-        guard query.end(of: stored) <= query.now, !query.isInUse(id),
+        guard query.isOver(stored), !query.isInUse(id),
             try await store.end(id, as: stored.standing)
         else { return false }
         runEnded(stored.record)

@@ -58,7 +58,8 @@ extension Session.State {
 
     /// A copy of the durable state, to work on.
     func pending(_ catalog: ServiceCatalog, now: Int64) -> PendingState {
-        PendingState(base: record, unwritten: unwritten, catalog: catalog, now: now, memory: memory)
+        PendingState(
+            base: record, unwritten: unwritten, catalog: catalog, now: now, lastUsedAt: lastUsedAt, memory: memory)
     }
 
     /// Whether a unit of work has the turn, waits for it, or is being committed.

@@ -11,8 +11,10 @@ extension Session {
         var failure: (any Error)?
         let (kept, former) = try await committedJourneys()
         if kept.isMovingJourneys { environment.movesUnderWay.withLock { _ = $0.insert(id) } }
-        let hadWork = kept.nextDue.map { $0 <= now } ?? false
-        for journey in kept.journeys where journey.isDue(at: now) {
+        // Nothing happens any more that is due after the end of the session.
+        let time = min(now, stored.end(environment.settings))
+        var hadWork = kept.nextDue.map { $0 <= time } ?? false
+        for journey in kept.journeys where journey.isDue(at: time) {
             do { try await drive(journey.id, begins: false) { _ in } } catch { failure = failure ?? error }
         }
         for task in kept.tasks where task.endsAt.map({ $0 <= now }) ?? false {
@@ -21,15 +23,39 @@ extension Session {
                     TaskID(session: id, journey: task.journey, number: task.number), reason: Self.timeOver)
             } catch TaskError.over {} catch { failure = failure ?? error }
         }
+        // What has happened may have begun work, for which the session stays.
+        if isOver(now: now) {
+            if kept.journeys.contains(where: environment.journeys.engine.hasLastingExit) {
+                hadWork = true
+                do { try await drive(nil) { try $0.expireAll() } } catch { failure = failure ?? error }
+            }
+            // The clock may be wrong, or the settings will be others, so it stays in the index.
+            if !hadWork { return PutOff(due, to: now + Sessions.thirdLook) }
+        }
         if let error = failure as? SessionError, error.isTemporary || error == .ended { throw error }
         let (after, times) = hadWork ? try await committedJourneys() : (kept, former)
         let hasToldStore = times.dueAt != former.dueAt
         if hasToldStore, times.dueAt > now { return nil }
-        let next = earlier(after.nextDue, after.isMovingJourneys ? now + Sessions.secondLook : nil) ?? .max
+        let next = nextLook(after, now: now) ?? .max
         let due = hasToldStore ? DueSession(id: due.id, dueAt: times.dueAt) : due
         guard next <= now else { return PutOff(due, to: next) }
         // A journey is stuck, or has more to do than one step may. The longer it is late, the longer it can wait.
         return PutOff(due, to: now + min(max(now - next, Self.leastPause), Self.longestPause))
+    }
+
+    /// Whether time still does something to the journeys of a session that is over (``passTime(_:now:)``). The session
+    /// stays for that as long as one try may have to wait for the next.
+    func hasWorkAtEnd(now: Int64) -> Bool {
+        let (record, end) = state.withLock { ($0.record, $0.end(environment.settings)) }
+        guard record.times.dueAt <= end, end <= now, now < end.later(by: Self.longestPause) else { return false }
+        return environment.journeys(of: record)?.nextDue.map { $0 <= end } ?? false
+            || environment.hasLastingExit(record)
+    }
+
+    private func nextLook(_ kept: KeptJourneys, now: Int64) -> Int64? {
+        let isLasting = kept.journeys.contains(where: environment.journeys.engine.hasLastingExit)
+        let next = earlier(kept.nextDue, isLasting ? stored.end(environment.settings) : nil)
+        return earlier(next, kept.isMovingJourneys ? now + Sessions.secondLook : nil)
     }
 
     /// Commits the times that follow from the journeys, which a server of an earlier version has not.

@@ -66,17 +66,43 @@ extension Session {
         pending.write(user, signIn.document)
     }
 
-    /// Ends the tokens of a session that its user did not ask to end, if it has work: it goes on without them.
+    /// Ends the tokens of a session that its user did not ask to end, if it has work, or something to do at its end: it
+    /// goes on without them.
     ///
     /// - Parameter isStolen: whether links to its journeys end as well.
-    /// - Returns: false when it has no work.
+    /// - Returns: false when it has neither.
     nonisolated(nonsending) func loseTokens(isStolen: Bool) async throws(SessionError) -> Bool {
         do {
             return try await transact(hasPrecedence: true) { [self] pending in
-                guard pending.times.keptUntil > pending.now else { return false }
+                guard pending.times.keptUntil > pending.now || environment.hasLastingExit(pending.base) else {
+                    return false
+                }
                 if isStolen { try dropLinks(on: &pending) }
                 (pending.details.retiredTokens, pending.details.exchange) = ([], nil)
                 pending.token = .ofNobody
+                return true
+            }
+        } catch {
+            // Units of work throw nothing else.
+            throw error as? SessionError ?? .contention
+        }
+    }
+
+    /// Ends the journeys of a session that its client ends, if one of them has to do something at its end. For the tasks
+    /// that are recorded then the session stays, without a token, a user and services.
+    ///
+    /// - Returns: false when it need not stay; then nothing has changed.
+    nonisolated(nonsending) func stayForTasks() async throws(SessionError) -> Bool {
+        guard environment.hasLastingExit(state.withLock(\.record)) else { return false }
+        do {
+            return try await transact(hasPrecedence: true) { [self] pending in
+                var last = pending
+                _ = try giveUpJourneys(on: &last)
+                guard last.times.keptUntil > last.now else { return false }
+                last.removeAll { $0.name != CoordinatorService.name }
+                last.details = SessionDetails(mode: last.details.mode, revisionFloor: last.details.revisionFloor)
+                last.token = .ofNobody
+                pending = last
                 return true
             }
         } catch {

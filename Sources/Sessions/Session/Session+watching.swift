@@ -80,7 +80,9 @@ extension Session {
         let former = SessionRecord(
             id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
             revision: point, services: record.services.filter { $0.revision <= point }, details: record.details)
-        pending = PendingState(base: former, unwritten: [], catalog: environment.catalog, now: pending.now)
+        pending = PendingState(
+            base: former, unwritten: [], catalog: environment.catalog, now: pending.now,
+            lastUsedAt: pending.lastUsedAt)
         pending.take(record.services)
         let removed = environment.catalog.services.filter {
             $0.scope == .session && record.document(of: $0.index) == nil

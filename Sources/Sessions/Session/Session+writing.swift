@@ -152,7 +152,7 @@ extension Session {
             guard onHead, let head = state.pipeline?.head else { return state.pending(environment.catalog, now: now) }
             return PendingState(
                 base: head.record, unwritten: head.unwritten, catalog: environment.catalog, now: now,
-                memory: head.memory)
+                lastUsedAt: state.lastUsedAt, memory: head.memory)
         }
     }
 

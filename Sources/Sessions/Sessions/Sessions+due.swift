@@ -13,32 +13,37 @@ extension Sessions {
     /// To ask the store costs microseconds, so nobody has to be woken for the next due time.
     private static let dueInterval: Int64 = 250
     /// When a session that is over is looked at again.
-    private static let thirdLook: Int64 = 600_000
+    static let thirdLook: Int64 = 600_000
     /// How many sessions are handled together: enough to share a sync, and few to a client whose write comes with them.
     private static let dueBatch = 64
     /// So many that could not be handled end a turn: the cause is probably not theirs.
     private static let mostLeft = 256
 
-    /// Does what is due by now, batch after batch. Each session gets one try; one that fails keeps no other waiting.
+    /// Does what is due by now. Each session gets one try; one that fails or takes long keeps no other waiting.
     ///
     /// - Returns: how many sessions were handled.
     @discardableResult
     package func sweepDue() async -> Int {
         let now = environment.clock.now()
         // Those that had their try, and how many of them are still due.
-        var (tried, left) = (Set<SessionID>(), 0)
-        while !Task.isCancelled, left < Self.mostLeft {
-            let limit = Self.dueBatch + left
-            guard let found = try? await environment.store.dueSessions(now: now, limit: limit) else { break }
-            let due = found.filter { tried.insert($0.id).inserted }
-            if tried.count == due.count { dueLag.store(found.first.map { now - $0.dueAt } ?? 0, ordering: .relaxed) }
-            left = found.count - due.count
-            if due.isEmpty, found.count < limit { break }
-            await withDiscardingTaskGroup { group in
-                for session in due { group.addTask { await self.handle(session, now: now) } }
+        var (tried, left, busy) = (Set<SessionID>(), 0, 0)
+        await withTaskGroup(of: Void.self) { group in
+            while !Task.isCancelled, left < Self.mostLeft {
+                let limit = Self.dueBatch + left
+                guard let found = try? await environment.store.dueSessions(now: now, limit: limit) else { break }
+                let due = found.filter { tried.insert($0.id).inserted }
+                if tried.count == due.count {
+                    dueLag.store(found.first.map { now - $0.dueAt } ?? 0, ordering: .relaxed)
+                }
+                left = found.count - due.count
+                if due.isEmpty, found.count < limit { break }
+                for session in due {
+                    if busy == Self.dueBatch { await group.next() } else { busy += 1 }
+                    group.addTask { await self.handle(session, now: now) }
+                }
+                // Clients' work comes between.
+                await Task.yield()
             }
-            // Clients' work comes between.
-            await Task.yield()
         }
         dueCount.wrappingAdd(tried.count, ordering: .relaxed)
         return tried.count
@@ -80,13 +85,14 @@ extension Sessions {
 
     /// - Returns: nil when the store knows when it is due next.
     private func passTime(of due: DueSession, now: Int64) async throws -> PutOff? {
-        // The clock may be wrong, or the settings will be others, so a session that the store has stays in the index.
-        let later = PutOff(due, to: now + Self.thirdLook)
-        guard let session = try await load(due.id, isForMoment: true), !session.isOver(now: now) else { return later }
+        guard let session = try await load(due.id, isForMoment: true) else {
+            return PutOff(due, to: now + Self.thirdLook)
+        }
         do {
             return try await session.passTime(due, now: now)
         } catch SessionError.ended {
-            return later
+            // Perhaps it has only left memory.
+            return PutOff(due, to: now + Self.soon)
         }
     }
 }

@@ -200,7 +200,7 @@ extension Sessions {
                 let lost = page.sessions.compactMap { session -> RestoredTasks? in
                     let record = session.record
                     let tasks = environment.tasks(of: record)
-                    let times = environment.times(of: record)
+                    let times = environment.times(of: session)
                     if tasks.isEmpty, times == .none { return nil }
                     return RestoredTasks(session: record.id, revision: record.revision, tasks: tasks, times: times)
                 }

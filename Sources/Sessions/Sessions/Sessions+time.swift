@@ -59,6 +59,11 @@ extension Sessions {
             do {
                 // It may be in use elsewhere.
                 if environment.isShared, try await caughtUp(session) == nil { continue }
+                // What is due by its end comes first.
+                if session.hasWorkAtEnd(now: now) {
+                    registry.reconsider(session.id, at: now + Self.retryInterval)
+                    continue
+                }
                 switch session.expire(now: now) {
                 // It was used at the last moment.
                 case .open:

@@ -162,8 +162,9 @@ extension Sessions {
         guard let current = stored?.current(lastUse: lastUse, now: now) else {
             return registry.finishLoad(id, .success(nil))
         }
-        // If the store ends with the process, memory must know when its sessions expire.
-        if environment.store.outlivesProcess, current.end(environment.settings) <= now {
+        // If the store ends with the process, memory must know when its sessions expire. One that is over may be due.
+        let isOver = current.end(environment.settings) <= now && current.record.times.dueAt > now
+        if environment.store.outlivesProcess, isOver {
             return registry.finishLoad(id, .success(nil))
         }
         environment.noteMoves(of: current.record)

@@ -82,6 +82,18 @@ package final class Sessions: Sendable {
         try await end(session, .requested)
     }
 
+    /// Ends a session that its client ends: what its journeys have to do at their end is done first.
+    ///
+    /// - Returns: whether it has ended now, or stays only for tasks that this has recorded.
+    @discardableResult
+    package func close(_ session: Session) async throws(SessionError) -> Bool {
+        let last = session.stored.record
+        guard try await session.stayForTasks() else { return try await end(session) }
+        environment.runEnded(last)
+        session.tellWatchers(of: .requested)
+        return true
+    }
+
     /// Ends a session that its user did not ask to end. One that has work loses its tokens only, and stays for the work
     /// as one that has expired.
     ///

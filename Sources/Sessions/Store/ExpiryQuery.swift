@@ -33,11 +33,11 @@ package struct ExpiryQuery: Sendable {
             keptUntil: keptUntil, hasUser: hasUser)
     }
 
-    /// When the session may be ended.
-    package func end(of session: StoredSession) -> Int64 {
+    /// Whether the session may be ended.
+    package func isOver(_ session: StoredSession) -> Bool {
         let record = session.record
         let deadline = deadline(session.lastUsedAt, idleTimeout: record.idleTimeout, expiresAt: record.expiresAt)
-        return end(after: deadline, keptUntil: record.times.keptUntil)
+        return isOver(after: deadline, record.times)
     }
 
     /// When a session expires, of what a store has at hand.
@@ -47,9 +47,9 @@ package struct ExpiryQuery: Sendable {
         min(lastUsedAt.later(by: own ?? idleTimeout), expiresAt)
     }
 
-    /// When a session may be ended that expires at a time.
-    package func end(after deadline: Int64, keptUntil: Int64) -> Int64 {
-        max(deadline, keptUntil).later(by: retention)
+    /// Whether a session may be ended that expires at a time. What time does to its journeys by now is done before.
+    package func isOver(after deadline: Int64, _ times: SessionTimes) -> Bool {
+        max(deadline, times.keptUntil).later(by: retention) <= now && times.dueAt > now
     }
 
     /// Whether a session has expired and stays for its work.

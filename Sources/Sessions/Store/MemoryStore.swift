@@ -149,7 +149,7 @@ package final class MemoryStore: PromptStore {
     /// Looks at all sessions. The server does not call it: all sessions of this store are in memory, where they expire.
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         let stored = (0..<shards.count).flatMap { shards.withLock($0) { Array($0.values) } }
-        let overdue = stored.filter { query.end(of: $0) <= query.now && !query.isInUse($0.record.id) }
+        let overdue = stored.filter { query.isOver($0) && !query.isInUse($0.record.id) }
             .prefix(query.limit)
         var count = 0
         for id in overdue.map(\.record.id) {
@@ -161,7 +161,7 @@ package final class MemoryStore: PromptStore {
         }
         let candidates = stored.compactMap { session -> Shedding.Candidate? in
             let record = session.record
-            guard query.end(of: session) > query.now, !query.isInUse(record.id) else { return nil }
+            guard !query.isOver(session), !query.isInUse(record.id) else { return nil }
             return query.candidate(
                 record.id, revision: Int64(clamping: record.revision), lastUsedAt: session.lastUsedAt,
                 expiresAt: record.expiresAt, keptUntil: record.times.keptUntil, hasUser: record.userID != nil)

@@ -6,6 +6,8 @@ struct PendingState: Sendable {
     let base: SessionRecord
     let catalog: ServiceCatalog
     let now: Int64
+    /// When the session was used last.
+    let lastUsedAt: Int64
     var token: TokenDigest { didSet { isRecordChanged = true } }
     /// What lives, written or not: the base's own array until something changes.
     private(set) var living: LivingServices<ServiceDocument>
@@ -223,7 +225,7 @@ extension PendingState {
     // Uses the memberwise initializer: a large value that is made member by member is copied once more.
     /// - Parameter unwritten: the instances that live and were never written, oldest first.
     init(
-        base: SessionRecord, unwritten: [ServiceDocument], catalog: ServiceCatalog, now: Int64,
+        base: SessionRecord, unwritten: [ServiceDocument], catalog: ServiceCatalog, now: Int64, lastUsedAt: Int64,
         memory: JourneyMemory? = nil
     ) {
         var nextBirth: UInt64 = 0
@@ -231,8 +233,8 @@ extension PendingState {
         for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
         let (living, expired) = base.living(with: unwritten, catalog, now: now)
         self.init(
-            base: base, catalog: catalog, now: now, token: base.token, living: living, times: base.times,
-            memory: memory, expired: expired, nextBirth: nextBirth)
+            base: base, catalog: catalog, now: now, lastUsedAt: lastUsedAt, token: base.token, living: living,
+            times: base.times, memory: memory, expired: expired, nextBirth: nextBirth)
     }
 
     /// Applies the changes to a state. Readers may have created instances in it since the copy was made.

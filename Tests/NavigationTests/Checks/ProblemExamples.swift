@@ -620,6 +620,28 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .unreachableTime, "/states/a/timeout", severity: .warning,
             flow(#""a": {"timeout": {"after": "61d", "target": "a"}}"#, #""lives": "60d""#)),
         .init(
+            .unreachableTime, "/timeout/total", severity: .warning,
+            flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""timeout": {"idle": "1h", "total": "13h"}"#)),
+        .init(
+            .unreachableTime, "/timeout/idle", severity: .warning,
+            flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""timeout": {"idle": "13h"}"#)),
+        // The second time, and the last one.
+        .init(
+            .unreachableTime, "/states/a/timers/0/every", severity: .warning,
+            timer(#""after": "7h", "every": "6h""#)),
+        .init(
+            .unreachableTime, "/states/a/timers/0/times", severity: .warning,
+            timer(#""after": "1h", "every": "6h", "times": 3"#)),
+        .init(
+            .unreachableTime, "/states/a/timers/0/every", severity: .warning,
+            timer(#""at": "/quote/text", "every": "13h""#)),
+        // The session may expire while the task is done, and then it lives as long as the flow.
+        .init(
+            .unreachableTime, "/states/t/timeout", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "t"}}}, "t": {"type": "task", "task": "work", "timeout": "2h", "on": {"done": {"target": "a"}}}"#,
+                #""lives": "1h""#)),
+        .init(
             .unknownService, "/owns/0", guess: "quote",
             flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""owns": ["qoute"]"#)),
         .init(

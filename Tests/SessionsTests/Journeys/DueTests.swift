@@ -193,6 +193,37 @@ import Testing
         withExtendedLifetime(former) {}
     }
 
+    @Test("one that takes long keeps no other waiting", .timeLimit(.minutes(1)))
+    func slow() async throws {
+        let store = StoreWrapper()
+        let fixture = try Self.fixture(store)
+        var ids: [SessionID] = []
+        for _ in 0..<130 {
+            let session = try await fixture.session()
+            _ = try await session.send("wait", toJourney: "main")
+            ids.append(session.id)
+        }
+        let (others, done) = AsyncStream<Void>.makeStream()
+        let slow = ids[0]
+        store.beforeCommit.withLock {
+            $0 = { commit in
+                guard commit.record.id == slow else {
+                    done.yield()
+                    return
+                }
+                var count = 0
+                for await _ in others {
+                    count += 1
+                    if count == 129 { return }
+                }
+            }
+        }
+        fixture.clock.advance(2 * Self.second)
+        #expect(await fixture.sessions.sweepDue() == 130)
+        for id in ids { #expect(try await Self.screen(id, fixture) == "late") }
+        store.letGo()
+    }
+
     @Test("a journey that cannot go on is looked at less and less often, and hinders no other of its session")
     func stuck() async throws {
         let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
@@ -249,9 +280,9 @@ import Testing
         #expect(fixture.sessions.registry[ids[0]] == nil)
         await fixture.sessions.sweepDue()
         #expect(try await Self.screen(ids[0], fixture) == "late")
-        let record = try #require(try await fixture.store.load(ids[1])?.record)
-        #expect(record.times == fixture.sessions.environment.times(of: record))
-        #expect(record.times.keptUntil > clock.now() + 29 * 86_400_000)
+        let stored = try #require(try await fixture.store.load(ids[1]))
+        #expect(stored.record.times == fixture.sessions.environment.times(of: stored))
+        #expect(stored.record.times.keptUntil > clock.now() + 29 * 86_400_000)
         // It is no use of the session.
         #expect(try await fixture.store.load(ids[1])?.lastUsedAt == clock.now() - 3 * Self.second)
     }
