@@ -55,6 +55,7 @@ extension SessionEnvironment {
             due = earlier(due, now.later(by: Self.timeToMove))
             end = max(end ?? .min, now.later(by: settings.caseLifetime))
         }
+        if let followed = kept.followedUntil, followed > now { end = max(end ?? .min, followed) }
         return former.following(due: due, kept: end, now: now)
     }
 
@@ -87,7 +88,7 @@ extension SessionSettings {
 extension StoredSession {
     /// Whether a token opens it.
     func isUsable(_ settings: SessionSettings, now: Int64) -> Bool {
-        record.token != .ofNobody && deadline(settings) > now
+        record.token != .ofNobody && !record.hasEnded && deadline(settings) > now
     }
 
     /// When it expires, unless it is used before: its tokens open nothing from then on.
