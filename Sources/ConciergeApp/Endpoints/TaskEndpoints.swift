@@ -120,12 +120,13 @@ struct TaskEndpoints: Sendable {
         return .json { $0.member("lease_expires_at", sessions.timestamp(task.due)) }
     }
 
-    /// The owner of an `Idempotency-Key`: responses are kept with the session whose task it is.
+    /// The owner of an `Idempotency-Key`: responses are kept with the session whose task it is. That in which the task
+    /// began may have ended since: the key stays the same.
     @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
         guard request.match.route?.pattern.parameterNames.contains("id") == true,
-            let id = TaskID(request.parameter("id")), let session = try await sessions.session(id.session)
+            let id = TaskID(request.parameter("id"))?.session
         else { return .administrator(nil) }
-        return .administrator(session)
+        return KeyOwner(.administrator(id), try await sessions.session(id).map { .session($0) } ?? .none)
     }
 
     private func id(of request: HTTPRequest) throws(TaskError) -> TaskID {

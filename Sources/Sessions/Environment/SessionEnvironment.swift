@@ -45,6 +45,8 @@ final class SessionEnvironment: Sendable {
     let watches: SessionWatches
     /// Sessions with journeys that were on the way to others when something failed.
     let movesUnderWay = Mutex<Set<SessionID>>([])
+    /// What is left of deleted sessions, where the store does not remove it.
+    let remains = SessionRemains()
     /// Versions of flows that the store knows.
     let knownFlows = Mutex<[String: Set<Int>]>([:])
 

@@ -4,6 +4,9 @@ package typealias TokenDigest = SHA256Digest
 extension TokenDigest {
     /// Of no token: it is that of the empty text.
     static let ofNobody = TokenDigest(of: [UInt8]())
+
+    /// Of a session that has ended (``SessionRecord/hasEnded``). No token has this text.
+    static let ofEnded = TokenDigest(of: Array("ended".utf8))
 }
 
 /// The credential of a session: `cg_` and 64 base64url digits, which hold the session's id (16 bytes) and a secret (32

@@ -30,6 +30,9 @@ struct JourneyTransfers: Sendable {
         var links: [Link] = []
         /// How far its task is: attempts, and the lease of a worker.
         var task: StoredTask?
+        /// Until when a worker may report on its task by the name that it had here; nil if it waited for none. In steady
+        /// time.
+        var followedUntil: Int64?
     }
 
     /// A journey that arrived or was refused. Its mark keeps a late copy of the same move from being taken in again;
@@ -74,13 +77,41 @@ struct JourneyTransfers: Sendable {
         for place in departures.indices { departures[place].links = [] }
     }
 
-    mutating func add(_ departure: Departure) {
+    /// Beyond the limit the oldest goes, of those first that no worker needs.
+    mutating func add(_ departure: Departure, now: Int64) {
         departures.append(departure)
         while departures.count > Self.maximumDepartures,
-            let oldest = departures.firstIndex(where: { $0.content == nil })
+            let oldest = departures.firstIndex(where: { $0.content == nil && !$0.isFollowed(at: now) })
+                ?? departures.firstIndex(where: { $0.content == nil })
         {
             departures.remove(at: oldest)
         }
+    }
+
+    /// Where a task may be that has moved with its journey: `main` may have been begun anew, and have left again.
+    ///
+    /// - Throws: ``SessionError/contention`` while it is on its way.
+    func places(ofMoved task: TaskID) throws(SessionError) -> [TaskID] {
+        var places: [TaskID] = []
+        for departure in departures.reversed() where departure.journey == task.journey {
+            guard departure.content?.journey.task?.number != task.number else { throw .contention }
+            places.append(TaskID(session: departure.target, journey: departure.arrival, number: task.number))
+        }
+        return places
+    }
+
+    /// What is left of it when its session, which has that id, is deleted: where tasks have gone that workers may still
+    /// report on, and what has arrived, so that nobody takes it for lost. No data of a person.
+    func remains(of session: SessionID, now: Int64) -> JourneyTransfers {
+        var remains = JourneyTransfers()
+        remains.departures = departures.compactMap { departure in
+            guard departure.isFollowed(at: now), departure.target != session else { return nil }
+            return Departure(
+                journey: departure.journey, target: departure.target, arrival: departure.arrival, digest: nil,
+                content: nil, followedUntil: departure.followedUntil)
+        }
+        remains.arrivals = arrivals
+        return remains
     }
 }
 
@@ -104,6 +135,7 @@ extension JourneyTransfers {
                     JSONDocument(departure.arrival), departure.digest.map { JSONDocument($0.text()) } ?? .null,
                     departure.content?.journey.document ?? .null, JSONDocument(departure.links.map(\.document)),
                     departure.task?.standing ?? .null, departure.userID.map { JSONDocument($0) } ?? .null,
+                    departure.followedUntil.map { JSONDocument(Int($0)) } ?? .null,
                 ])
         }
         let arrivals = arrivals.map { [JSONDocument($0.journey), JSONDocument($0.isRefused)] as JSONDocument }
@@ -140,7 +172,8 @@ extension JourneyTransfers {
             departures.append(
                 Departure(
                     journey: journey, target: target, arrival: arrival, digest: SHA256Digest(departure[3]),
-                    userID: departure[7]?.string, content: content, links: links, task: task))
+                    userID: departure[7]?.string, content: content, links: links, task: task,
+                    followedUntil: departure[8]?.int.map { Int64($0) }))
         }
         for arrival in document[member: "in"]?.elements ?? [] {
             guard let journey = arrival[0]?.string, let isRefused = arrival[1]?.bool else { return nil }
@@ -152,6 +185,8 @@ extension JourneyTransfers {
 extension JourneyTransfers.Departure {
     /// The journey does not return any more.
     mutating func complete() { (content, links, task) = (nil, [], nil) }
+
+    func isFollowed(at now: Int64) -> Bool { followedUntil.map { $0 > now } ?? false }
 }
 
 extension JourneyTransfers.Link {

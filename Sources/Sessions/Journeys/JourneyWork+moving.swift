@@ -45,16 +45,24 @@ extension JourneyWork {
         let departure = JourneyTransfers.Departure(
             journey: id, target: target, arrival: arrival, digest: claim.digest, userID: claim.userID, content: entry,
             links: kept.transfers.links.filter { $0.journey == id },
-            task: task?.id.number == entry.journey.task?.number ? task : nil)
+            task: task?.id.number == entry.journey.task?.number ? task : nil,
+            followedUntil: followedUntil(entry.journey))
         pending.journeysBegun -= 1
         // A result that is held goes along.
         endingTask = entry.journey.task?.number
         defer { endingTask = nil }
         note(entry.journey.task, of: entry.journey)
         kept.forget(id)
-        kept.transfers.add(departure)
+        kept.transfers.add(departure, now: pending.now)
         try keep()
         return departure
+    }
+
+    /// Its task may end as long as the journey lives elsewhere, which is not known here.
+    private func followedUntil(_ journey: Journey) -> Int64? {
+        guard journey.task != nil else { return nil }
+        let time = environment.settings.caseLifetime
+        return max(pending.now.later(by: time), engine.keptUntil(of: journey, otherwise: time) ?? .min)
     }
 
     /// The journey that somebody wants to have, after what time has done to it.

@@ -56,6 +56,9 @@ struct KeptJourneys: Sendable {
     /// Whether journeys have left that the other session may not have yet.
     var isMovingJourneys: Bool { box?.extras.transfers.departures.contains { $0.content != nil } ?? false }
 
+    /// Until when workers may report on tasks whose journeys have moved; nil when there are none.
+    var followedUntil: Int64? { box?.extras.transfers.departures.lazy.compactMap(\.followedUntil).max() }
+
     /// Whether nothing would be missed without it.
     var isEmpty: Bool { entries.isEmpty && formerStep == 0 && box == nil }
 

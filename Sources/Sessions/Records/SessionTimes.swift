@@ -61,6 +61,7 @@ extension SessionEnvironment {
             due = earlier(due, now.later(by: Self.timeToMove))
             end = max(end ?? .min, now.later(by: settings.caseLifetime))
         }
+        if let followed = kept.followedUntil, followed > now { end = max(end ?? .min, followed) }
         let keptUntil = end ?? min(former.keptUntil, now)
         if hasLastingExit { due = earlier(due, settings.end(after: deadline, keptUntil: keptUntil)) }
         return former.following(due: due, keptUntil: keptUntil, now: now)
@@ -111,7 +112,7 @@ extension SessionSettings {
 extension StoredSession {
     /// Whether a token opens it.
     func isUsable(_ settings: SessionSettings, now: Int64) -> Bool {
-        record.token != .ofNobody && deadline(settings) > now
+        record.token != .ofNobody && !record.hasEnded && deadline(settings) > now
     }
 
     /// When it expires, unless it is used before: its tokens open nothing from then on.

@@ -84,20 +84,18 @@ extension Session {
         return Set(work.kept.journeys.filter { $0.isActive && work.engine.isPortable($0) }.map(\.id))
     }
 
+    var isMovingJourneys: Bool {
+        (try? JourneyWork(on: try pendingState(), environment).kept.isMovingJourneys) ?? false
+    }
+
     /// Journeys that have left and that the other session may not have yet.
     func departuresUnderWay() throws -> [JourneyTransfers.Departure] {
         try JourneyWork(on: try pendingState(), environment).kept.transfers.departures.filter { $0.content != nil }
     }
 
-    /// Where a task may be that has moved with its journey: `main` may have been begun anew, and have left again.
-    ///
-    /// - Throws: ``SessionError/contention`` while it is on its way.
+    /// See ``JourneyTransfers/places(ofMoved:)``.
     func places(ofMoved task: TaskID) throws -> [TaskID] {
-        let departures = try JourneyWork(on: try pendingState(), environment).kept.transfers.departures
-        return try departures.filter { $0.journey == task.journey }.reversed().map { departure in
-            guard departure.content?.journey.task?.number != task.number else { throw SessionError.contention }
-            return TaskID(session: departure.target, journey: departure.arrival, number: task.number)
-        }
+        try JourneyWork(on: try pendingState(), environment).kept.transfers.places(ofMoved: task)
     }
 
     /// Whether a link was not used, and leads to a journey that runs.

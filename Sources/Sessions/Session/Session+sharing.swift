@@ -76,7 +76,7 @@ extension Session {
     nonisolated(nonsending) func reload() async throws(SessionError) {
         let generation = environment.generation
         let stored = try await environment.ask { store throws(StoreError) in try await store.load(id) }
-        guard let stored else {
+        guard let stored, !stored.record.hasEnded else {
             endElsewhere()
             throw .ended
         }

@@ -219,7 +219,7 @@ extension Session {
                 do throws(SessionError) {
                     // It can do without.
                     if needsPrecedence { try? await environment.store.reserve(id) }
-                    if !needsPrecedence, let newer, let stored = newer.read() {
+                    if !needsPrecedence, let newer, let stored = newer.read(), !stored.record.hasEnded {
                         take(stored, newer.generation)
                     } else {
                         try await reload()

@@ -98,10 +98,14 @@ extension Sessions {
         Task {
             do {
                 if mustSearch { registry.search(shedding, settings) }
-                guard let id = candidate ?? registry.takeCandidate(shedding, settings) else { throw full }
-                // It has ended since it was found. That is no attempt.
-                guard let other = try await load(id) else { return createInPlaceOfOther(wish) }
-                if try await end(other, .expired, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
+                let found = candidate ?? registry.takeCandidate(shedding, settings)
+                guard let id = found ?? environment.remains.takeFirst() else { throw full }
+                if let other = try await load(id) {
+                    if try await end(other, .expired, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
+                } else if try await !removeRemains(of: id) {
+                    // It has ended since it was found. That is no attempt.
+                    return createInPlaceOfOther(wish)
+                }
                 create(wish.next)
             } catch {
                 wish.done(.failure(error))

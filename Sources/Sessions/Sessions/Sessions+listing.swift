@@ -44,7 +44,11 @@ extension Sessions {
     private static let filteredRound = 1_000
 
     private func part(after id: SessionID?, limit: Int, userID: String?) async throws(SessionError) -> SessionPage {
-        guard let userID else { return try await stored(after: id, limit: limit) }
+        guard let userID else {
+            let page = try await stored(after: id, limit: limit)
+            return SessionPage(
+                sessions: page.sessions.filter { !$0.record.hasEnded }, next: page.next, skipped: page.skipped)
+        }
         let later = try await stored(ofUser: userID).filter { session in id.map { session.record.id > $0 } ?? true }
         let part = later.prefix(limit)
         return SessionPage(sessions: Array(part), next: later.count > limit ? part.last?.record.id : nil)

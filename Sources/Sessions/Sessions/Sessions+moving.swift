@@ -131,7 +131,7 @@ extension Sessions {
         }
     }
 
-    private func finishMoves(of id: SessionID) async throws {
+    func finishMoves(of id: SessionID) async throws {
         guard let source = try await session(id) else { return }
         for departure in try source.departuresUnderWay() {
             if let target = try await session(departure.target) {
@@ -162,10 +162,20 @@ extension Sessions {
         do {
             return try await body(task)
         } catch TaskError.over {
-            for place in try await ofTask(task, { try $0.places(ofMoved: task) }) {
+            for place in try await places(ofMoved: task) {
                 do { return try await following(place, body) } catch TaskError.over {}
             }
             throw TaskError.over
+        }
+    }
+
+    /// The session from which the journey came may be open, may have expired, or be deleted (``SessionRecord/hasEnded``).
+    private func places(ofMoved task: TaskID) async throws -> [TaskID] {
+        do {
+            return try await ofTask(task) { try $0.places(ofMoved: task) }
+        } catch TaskError.over {
+            let stored = try await environment.ask { store throws(StoreError) in try await store.load(task.session) }
+            return try stored.flatMap { environment.journeys(of: $0.record) }?.transfers.places(ofMoved: task) ?? []
         }
     }
 }

@@ -40,7 +40,7 @@ extension Sessions {
     }
 
     private func isOver(_ session: StoredSession) -> Bool {
-        session.end(settings) <= environment.clock.now()
+        session.record.hasEnded || session.end(settings) <= environment.clock.now()
     }
 
     /// Ends the session of that id if it has expired and is not deleted yet.

@@ -126,6 +126,10 @@ extension Sessions {
     /// An operator wants the task to go on: a kept result is tried again, for any other task the next attempt may
     /// begin.
     package func retryTask(_ id: TaskID, once: Once<TaskEnd?>? = nil) async throws -> TaskEnd {
+        try await following(id) { try await retryTaskHere($0, once: once) }
+    }
+
+    private func retryTaskHere(_ id: TaskID, once: Once<TaskEnd?>?) async throws -> TaskEnd {
         let standing = try await ofTask(id) { try $0.standing(of: id) }
         if let result = standing.notes?.result, result.signIn != nil {
             let once = once.map { once in Once<TaskEnd>(id: once.id) { once.replay($0) } }

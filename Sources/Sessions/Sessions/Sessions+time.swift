@@ -10,6 +10,7 @@ extension Sessions {
             if forgetsAt <= environment.clock.now() {
                 forgetsAt = environment.clock.now() + 60_000
                 forgetFlows()
+                await removeRemains()
             }
             // What the store refuses now is tried again next time.
             while !Task.isCancelled, await sweep() == Self.sweepBatch { await Task.yield() }

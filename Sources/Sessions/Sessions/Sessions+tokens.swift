@@ -159,7 +159,7 @@ extension Sessions {
             throw error
         }
         let now = environment.clock.now()
-        guard let current = stored?.current(lastUse: lastUse, now: now) else {
+        guard let current = stored?.current(lastUse: lastUse, now: now), !current.record.hasEnded else {
             return registry.finishLoad(id, .success(nil))
         }
         // If the store ends with the process, memory must know when its sessions expire. One that is over may be due.

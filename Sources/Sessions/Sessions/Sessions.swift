@@ -79,7 +79,9 @@ package final class Sessions: Sendable {
     /// - Throws: the store's error. Then the session has not ended.
     @discardableResult
     package func end(_ session: Session) async throws(SessionError) -> Bool {
-        try await end(session, .requested)
+        // What is on its way has left the session, and is not deleted with it.
+        if session.isMovingJourneys { try? await finishMoves(of: session.id) }
+        return try await end(session, .requested)
     }
 
     /// Ends a session that its client ends: what its journeys have to do at their end is done first.
@@ -150,9 +152,12 @@ package final class Sessions: Sendable {
     ) async throws(SessionError) {
         let id = session.id
         var last: SessionRecord?
-        let wasStored: Bool
-        do {
-            wasStored = try await environment.end(id, as: standing, &last)
+        var (wasStored, hasRemains) = (false, false)
+        do throws(StoreError) {
+            // When it has expired, or ends for a new one, there is nothing to leave.
+            if end != .expired { hasRemains = try await environment.leaveRemains(of: session.stored.record, &last) }
+            wasStored = hasRemains ? true : try await environment.end(id, as: standing, &last)
+        } catch .gone {
         } catch {
             throw SessionError(error)
         }
@@ -164,7 +169,8 @@ package final class Sessions: Sendable {
         if wasStored { environment.runEnded(last ?? session.stored.record) }
         // A session that expired and left memory meanwhile still counts.
         guard removed != nil || (wasStored && environment.store.outlivesProcess) else { return }
-        countEnd()
+        // One of which something is left counts until that is removed.
+        if !hasRemains { countEnd() }
         if removed != nil { session.tellWatchers(of: end) }
     }
 

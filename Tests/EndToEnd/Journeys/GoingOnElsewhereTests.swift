@@ -120,4 +120,28 @@ struct GoingOnElsewhereTests {
             #expect(half.status == 400)
         }
     }
+
+    @Test("the list of a user's journeys comes in pages over all sessions")
+    func pages() async throws {
+        try await withApplication(flows: [Self.trip]) { app in
+            var (sessions, journeys): ([String], [String]) = ([], [])
+            var client = app.client()
+            for _ in 0..<2 {
+                let session = try await app.newSession()
+                let signed = try await app.admin().send(
+                    "PUT", "/v1/sessions/\(session.id)/user", json: #"{"user_id":"ada"}"#)
+                client = app.client().with(token: try #require(signed[member: "token"]?.string))
+                let journey = try await client.start("trip")
+                sessions.append(session.id)
+                journeys.append(String(try #require(journey.split(separator: "/").last)))
+            }
+            let first = try await client.get("\(Paths.journeys)?of=user&limit=1")
+            let next = try #require(first[member: "next"]?.string)
+            let second = try await client.get("\(Paths.journeys)?of=user&limit=1&cursor=\(next)")
+            #expect(second.status == 200 && second[member: "next"]?.string == nil)
+            let items = first.items + second.items
+            #expect(items.map { $0[string: "session"] } == sessions)
+            #expect(items.map { $0[string: "id"] } == journeys)
+        }
+    }
 }

@@ -341,6 +341,77 @@ struct GoingOnElsewhereTests {
         #expect(try await take().screen?.id == "a")
     }
 
+    @Test("a user's list has the journeys of sessions that live on for their work, expired and displaced ones")
+    func listOfUser() async throws {
+        let fixture = try fixture(store: StoreWrapper()) { $0.maxSessionsOfUser = 1 }
+        var listed: [SessionID] = []
+        for way in ["expired", "displaced", "current"] {
+            let session = try await fixture.session()
+            _ = try await fixture.sessions.attachUser("ada", to: session)
+            let journey = try await session.startJourney(flow: "trip").view.id
+            try await session.send("begin", toJourney: journey)
+            listed.append(session.id)
+            if way == "expired" {
+                fixture.clock.advance(fixture.sessions.settings.idleTimeout)
+                await fixture.sessions.sweep()
+                await fixture.sessions.sweepStore()
+            }
+        }
+        #expect(try await fixture.sessions.sessions(ofUser: "ada").map(\.id) == [listed[2]])
+        let found = try await fixture.sessions.journeys(ofUser: "ada")
+        #expect(found.map(\.session) == listed.sorted() && found.allSatisfy(\.isPortable))
+        // Each of them can be taken over.
+        let target = try #require(try await fixture.sessions.session(listed[2]))
+        for (source, text, _) in found where source != target.id {
+            let claim = JourneyClaim.user("ada", journey: text.journey)
+            _ = try await fixture.sessions.moveJourney(claim, of: source, into: target)
+        }
+        #expect(try await fixture.sessions.journeys(ofUser: "ada").map(\.session) == [target.id, target.id, target.id])
+    }
+
+    @Test("a user's list has nothing of a session in which somebody else has signed in since the store was asked")
+    func listMeanwhile() async throws {
+        let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
+        let flow = #"""
+            { "id": "own", "version": 1, "initial": "a", "bound_to": "session",
+              "states": {"a": {"on": {"end": {"target": "z"}}}, "z": {"type": "final"}} }
+            """#
+        func process() throws -> SessionsFixture {
+            try SessionsFixture(store: store, clock: clock, flows: [flow], mainFlow: "own")
+        }
+        let (one, two) = (try process(), try process())
+        let session = try await one.session()
+        _ = try await one.sessions.attachUser("ada", to: session)
+        _ = try await session.journey("main")
+        // It is not in memory there, so it is read after the store was asked for the user's.
+        store.beforeLoad.withLock { hook in
+            hook = { _ throws(StoreError) in
+                do { _ = try await one.sessions.attachUser("eve", to: session) } catch { Issue.record(error) }
+            }
+        }
+        #expect(try await two.sessions.journeys(ofUser: "ada").isEmpty)
+        store.letGo()
+        #expect(try await two.sessions.journeys(ofUser: "eve").map(\.text.journey) == ["main"])
+    }
+
+    @Test("a journey moves out of a session that lives on: the others stay, and it can be left again")
+    func livingSource() async throws {
+        let fixture = try fixture(mainFlow: "trip")
+        let (source, journey) = try await started(7, in: fixture)
+        _ = try await source.journey("main")
+        try await source.send("begin", toJourney: "main")
+        let target = try await fixture.session()
+        let there = try await follow(try await link(source, journey), into: target, fixture)
+        #expect(try await source.journeys().map(\.journey) == ["main"])
+        #expect(try await fixture.sessions.tasks(limit: 9).map(\.id.session) == [source.id])
+        // And back, where it has been before.
+        let back = try await follow(try await link(target, there.id), into: source, fixture)
+        #expect(back.screen?["counter"] == ["count": 7])
+        #expect(Set(try await source.journeys().map(\.journey)) == ["main", back.id])
+        await #expect(throws: JourneyError.moved(journey)) { try await source.journey(journey) }
+        await #expect(throws: JourneyError.moved(there.id)) { try await target.journey(there.id) }
+    }
+
     @Test("a task goes along with its lease and attempts, and a result that names its former place is taken")
     func tasks() async throws {
         let fixture = try fixture()

@@ -1,0 +1,100 @@
+import Synchronization
+
+// A worker may report on a task whose journey has moved after the session is deleted in which the task began. So the
+// store keeps for a while where journeys have gone from there: a record that no token opens and that nobody is shown.
+// See docs/decisions/a-deleted-session-leaves-addresses.md.
+
+extension SessionRecord {
+    /// Whether the session has ended, and this only says where its journeys have gone.
+    var hasEnded: Bool { token == .ofEnded }
+
+    /// What is left of the session when it is deleted.
+    ///
+    /// - Returns: nil when no worker needs it.
+    fileprivate func remains(_ environment: SessionEnvironment) -> StoredSession? {
+        let now = environment.clock.now()
+        guard let coordinator = try? environment.coordinator, let document = document(of: coordinator.index),
+            KeptJourneys.mayHaveTransfers(document.bytes)
+        else { return nil }
+        var kept = KeptJourneys()
+        kept.transfers = environment.journeys(of: self)?.transfers.remains(of: id, now: now) ?? JourneyTransfers()
+        guard let end = kept.followedUntil else { return nil }
+        let revision = highestRevision + 1
+        let journeys = ServiceDocument(
+            service: coordinator.index, birth: 0, revision: revision, createdAt: now, updatedAt: now,
+            bytes: kept.bytes(former: 0))
+        let record = SessionRecord(
+            id: id, token: .ofEnded, createdAt: createdAt, expiresAt: max(now, createdAt + 1), revision: revision,
+            services: [journeys], times: SessionTimes(keptUntil: end),
+            details: SessionDetails(revisionFloor: details.revisionFloor))
+        return StoredSession(record: record, lastUsedAt: now)
+    }
+}
+
+extension SessionEnvironment {
+    /// Puts in the place of a session what is left of it.
+    ///
+    /// - Parameter last: becomes what the session was.
+    /// - Returns: false when nothing has to be left, and nothing was done.
+    /// - Throws: ``StoreError/gone`` when it has ended before.
+    func leaveRemains(of record: SessionRecord, _ last: inout SessionRecord?) async throws(StoreError) -> Bool {
+        var record = record
+        for _ in 0..<settings.maxConflictRetries {
+            if record.hasEnded { throw .gone }
+            guard let left = record.remains(self) else { return false }
+            do {
+                try await store.receive(SessionArrival(session: left, replacedRevision: record.revision))
+                last = record
+                if !store.outlivesProcess { remains.add(left) }
+                return true
+            } catch {
+                // Another process may have committed to it.
+                switch error {
+                case .conflict, .overtaken: break
+                default: throw error
+                }
+                guard let stored = try await store.load(record.id) else { throw .gone }
+                record = stored.record
+            }
+        }
+        throw .conflict
+    }
+}
+
+extension Sessions {
+    /// Removes what is left of a session that was deleted.
+    ///
+    /// - Returns: whether there was something.
+    func removeRemains(of id: SessionID) async throws(SessionError) -> Bool {
+        let stored = try await environment.ask { store throws(StoreError) in try await store.load(id) }
+        guard stored?.record.hasEnded ?? false else { return false }
+        return try await endStored(id)
+    }
+
+    /// The same for all that nobody needs any more. Other stores than that of the process do so themselves.
+    func removeRemains() async {
+        for id in environment.remains.takeOverdue(now: environment.clock.now()) {
+            _ = try? await removeRemains(of: id)
+        }
+    }
+}
+
+/// The remains of sessions in a store that ends with the process.
+final class SessionRemains: Sendable {
+    private let ends = Mutex<[SessionID: Int64]>([:])
+
+    func add(_ left: StoredSession) {
+        ends.withLock { $0[left.record.id] = left.record.times.keptUntil }
+    }
+
+    /// Any one, to make room.
+    func takeFirst() -> SessionID? { ends.withLock { $0.popFirst()?.key } }
+
+    func takeOverdue(now: Int64) -> [SessionID] {
+        ends.withLock { ends in
+            let overdue = ends.filter { $0.value <= now }.map(\.key)
+            for id in overdue { ends[id] = nil }
+            return overdue
+        }
+    }
+}
