@@ -120,10 +120,12 @@ struct TaskEndpoints: Sendable {
         return .json { $0.member("lease_expires_at", sessions.timestamp(task.due)) }
     }
 
-    /// The owner of an `Idempotency-Key`: responses are kept with the session whose task it is.
+    /// The owner of an `Idempotency-Key`: responses are kept with the session whose task it is. That of a notice may
+    /// have ended.
     @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
         guard request.match.route?.pattern.parameterNames.contains("id") == true,
-            let id = TaskID(request.parameter("id")), let session = try await sessions.session(id.session)
+            let id = TaskID(request.parameter("id")), !id.isNotice,
+            let session = try await sessions.session(id.session)
         else { return .administrator(nil) }
         return .administrator(session)
     }
@@ -145,11 +147,13 @@ extension JSONWriter {
             json.member("id", claimed.task.id.session.description)
             json.member("user_id", claimed.userID)
         }
-        object("journey") { json in
-            json.member("id", claimed.task.id.journey)
-            json.member("flow", claimed.flow)
-            json.member("version", claimed.version)
-            json.member("step", claimed.step)
+        if let place = claimed.place {
+            object("journey") { json in
+                json.member("id", claimed.task.id.journey)
+                json.member("flow", place.flow)
+                json.member("version", place.version)
+                json.member("step", place.step)
+            }
         }
         member("attempt", claimed.task.attempt)
         member("lease_expires_at", leaseEnd)
@@ -171,7 +175,7 @@ extension JSONWriter {
         member("status", status.rawValue)
         member("session", task.id.session.description)
         member("user_id", details?.userID)
-        member("journey", task.id.journey)
+        if !task.id.isNotice { member("journey", task.id.journey) }
         member("attempt", task.attempt)
         member("attempts", task.attempts)
         member("created_at", shown(task.createdAt))
