@@ -106,6 +106,8 @@ package struct Configuration: Sendable, Equatable {
     package var idempotency = Idempotency()
     /// Tasks that are sent to back ends; all others are fetched.
     package var tasks = SentTasks()
+    /// The name of the tasks by which back ends are told of sessions.
+    package var sessionNotices: String?
 
     package init() {}
 

@@ -109,6 +109,11 @@ extension ConfigurationKey {
             "How long an expired session stays at most while a task of a journey is under way, from the journey's last "
                 + "step on. A flow with `lives` says so itself."),
         .init(
+            "session_notices", .optional(.taskName), \.sessionNotices,
+            "The name of the tasks by which back ends are told that sessions begin, get a user, and end. They are "
+                + "fetched, or sent where `tasks.<name>` says. With it an expired session is deleted at once; a start "
+                + "waits for `expired_retention` with those that it finds."),
+        .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "Most stored sessions, including expired ones that are not deleted yet. At the limit a new session "
                 + "evicts an unused one older than 5 s, else the longest idle one without a user (5 min or more), "

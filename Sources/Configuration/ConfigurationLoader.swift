@@ -172,7 +172,15 @@ package struct ConfigurationLoader: Sendable {
 
     private func checkTasks(_ loaded: inout LoadedConfiguration) {
         if loaded.hasErrors || loaded.flows.ids.isEmpty { return }
-        let known = loaded.flows.flows.flatMap(\.taskNames)
+        var known = loaded.flows.flows.flatMap(\.taskNames)
+        if let notices = loaded.configuration.sessionNotices {
+            if known.contains(notices) {
+                loaded.report(
+                    "conflict", "session_notices",
+                    "session_notices is \(notices.quoted), and a flow has a task of that name; allowed is another")
+            }
+            known.append(notices)
+        }
         for target in loaded.configuration.taskTargets {
             func warn(_ message: String) {
                 loaded.report("without_effect", "tasks.\(target.name).url", message, severity: .warning)

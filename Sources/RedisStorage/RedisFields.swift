@@ -4,10 +4,11 @@ import Storage
 /// The fields of a session's hash.
 ///
 ///     r  revision · u  last use · n  nonce of the last commit · o  user · h  head · d  due time · w  kept until
-///     s:<name of a service>  document · t:<id>  task · k:<id>  what is known of a response that is kept beside it
-///     c  which process has reserved it, and until when
+///     s:<name of a service>  document · t:<id>  task · e:<id>  notice · k:<id>  what is known of a response that is
+///     kept beside it · c  which process has reserved it, and until when
 ///
-/// For a minute after its end: `f`, the revision from which another session in its place has to begin.
+/// For a minute after its end: `f`, the revision from which another session in its place has to begin. While there are
+/// notices, `f` and these stay.
 ///
 /// `r`, `u`, `d`, `w` are decimal; `h`, `s`, `t`, `k` are bytes that begin with a format and end with a CRC-32, which
 /// also covers the session and the name. In format 2 labels or document are sealed.
@@ -76,13 +77,14 @@ struct RedisFields: Sendable {
         text.add(task.name)
         for number in [task.attempts, task.attempt, task.isClaimed ? 1 : 0] { text.add(UInt64(number)) }
         // The second was the end of the task's time, which its journey has now. Servers of before read it.
-        for time in [task.createdAt, RedisStore.never, task.due] { text.add(difference: time) }
+        for time in [task.createdAt, task.notice?.endsAt ?? RedisStore.never, task.due] { text.add(difference: time) }
         // Only where it is so: a program of an earlier version reads the rest.
-        if task.isKept { text.add(UInt64(1)) }
+        if task.isKept || task.notice != nil { text.add(UInt64(task.isKept ? 1 : 0)) }
+        if let notice = task.notice { text.add(notice.text) }
         return checked(text)
     }
 
-    static func field(_ task: TaskID) -> String { "t:\(task)" }
+    static func field(_ task: TaskID) -> String { task.isNotice ? "e:\(task)" : "t:\(task)" }
 
     static func field(_ replay: ReplayEntry) -> String { "k:\(replay.id.text)" }
 
@@ -253,11 +255,12 @@ struct RedisFields: Sendable {
             let name = try task.text()
             let (attempts, attempt, claimed) = (try task.count(), try task.count(), try task.number())
             let createdAt = try task.difference()
-            _ = try task.difference()
-            let due = try task.difference()
+            let (endsAt, due) = (try task.difference(), try task.difference())
+            let isKept = (try? task.number()) == 1
+            let notice = id.isNotice ? SessionNotice(text: try task.text(), endsAt: endsAt) : nil
             return StoredTask(
                 id: id, name: name, attempts: attempts, createdAt: createdAt, attempt: attempt, due: due,
-                isClaimed: claimed == 1, isKept: (try? task.number()) == 1)
+                isClaimed: claimed == 1, isKept: isKept, notice: notice)
         }
     }
 

@@ -77,18 +77,27 @@ struct RedisScript: Sendable {
 
         """
 
-    /// Appends the tasks of the session to a result, and removes the responses that are kept beside it.
+    /// Appends the tasks of the session to a result, and removes the responses that are kept beside it. `notices` are
+    /// fields with their values, which stay.
     private static let tasks = """
         local key = KEYS[1]
+        local notices = {}
         local function tasks(result)
           local hasReplays = false
           for _, field in ipairs(redis.call('HKEYS', key)) do
             local kind = string.sub(field, 1, 2)
             if kind == 't:' then result[#result + 1] = redis.call('HGET', key, field) end
             if kind == 'k:' then hasReplays = true end
+            if kind == 'e:' then
+              notices[#notices + 1] = field
+              notices[#notices + 1] = redis.call('HGET', key, field)
+            end
           end
           if hasReplays then redis.call('DEL', key .. ':k') end
           return result
+        end
+        local function putBack()
+          for i = 1, #notices, 2 do redis.call('HSET', key, notices[i], notices[i + 1]) end
         end
 
         """
@@ -130,6 +139,7 @@ struct RedisScript: Sendable {
             local last = keep(key, 7)
             redis.call('DEL', key)
             redis.call('HSET', key, 'r', ARGV[3], 'n', ARGV[1], 'u', ARGV[4])
+            putBack()
             for i = 7, last, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, last))) end
             if ARGV[5] ~= '' then redis.call('PEXPIREAT', key, ARGV[5]) end
             redis.call('SPUBLISH', key, ARGV[3])
@@ -137,7 +147,8 @@ struct RedisScript: Sendable {
             """)
 
     /// Ends a session. Arguments: the revision that it must have, its last use (or ""), the revision from which another
-    /// session in its place has to begin, and for how many milliseconds that is kept.
+    /// session in its place has to begin, for how many milliseconds that is kept, and for how many more if there are
+    /// notices; then the field of a new one and its value, if there is one.
     /// Result: as for ``put``.
     static let end = RedisScript(
         tasks + """
@@ -145,9 +156,11 @@ struct RedisScript: Sendable {
             if not was[1] then return {0} end
             if was[1] ~= ARGV[1] or (ARGV[2] ~= '' and was[3] ~= ARGV[2]) then return {-1} end
             local result = tasks({1, was[2]})
+            for i = 6, #ARGV do notices[#notices + 1] = ARGV[i] end
             redis.call('DEL', key)
             redis.call('HSET', key, 'f', ARGV[3])
-            redis.call('PEXPIRE', key, ARGV[4])
+            putBack()
+            redis.call('PEXPIRE', key, ARGV[4] + (#notices > 0 and ARGV[5] or 0))
             redis.call('SPUBLISH', key, '')
             return result
             """, needsRoom: false)
@@ -185,13 +198,22 @@ struct RedisScript: Sendable {
         return 1
         """, needsRoom: false)
 
-    /// Changes a field. Arguments: its name, its text, and the new text, which is "" to remove it.
+    /// Changes a field. Arguments: its name, its text, and the new text, which is "" to remove it, and for how many
+    /// milliseconds the rest is kept if it was the last notice of a session that has ended.
     /// Result: 1, or 0 when the text is another one.
     static let swap = RedisScript(
         """
-        if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-        if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
-        else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+        local key = KEYS[1]
+        if redis.call('HGET', key, ARGV[1]) ~= ARGV[2] then return 0 end
+        if ARGV[3] ~= '' then
+          redis.call('HSET', key, ARGV[1], ARGV[3])
+          return 1
+        end
+        redis.call('HDEL', key, ARGV[1])
+        if string.sub(ARGV[1], 1, 2) == 'e:' then
+          local rest = redis.call('HKEYS', key)
+          if #rest == 1 and rest[1] == 'f' then redis.call('PEXPIRE', key, ARGV[4]) end
+        end
         return 1
         """, needsRoom: false)
 
@@ -287,7 +309,7 @@ struct RedisScript: Sendable {
         """, needsRoom: false)
 
     /// Keeps a session from being made, unless it was. Arguments: the revision from which another session in its place
-    /// has to begin, and for how many milliseconds that is kept.
+    /// has to begin, and for how many milliseconds that is kept, unless the notices of one are kept for longer.
     /// Result: 1 when it was made, which is written again for the sake of `WAIT`, as in ``copies``.
     static let fence = RedisScript(
         """
@@ -297,7 +319,7 @@ struct RedisScript: Sendable {
           return 1
         end
         redis.call('HSET', KEYS[1], 'f', ARGV[1])
-        redis.call('PEXPIRE', KEYS[1], ARGV[2])
+        if #redis.call('HKEYS', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
         return 0
         """, needsRoom: false)
 }

@@ -1,7 +1,9 @@
 import Sessions
 
 extension RedisStore {
-    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+    package func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool {
         // Another server may commit between the two steps. The end must not wait for long until none does.
         for attempt in 0..<100 {
             if attempt > 1 { try await reserve(id) }
@@ -15,7 +17,8 @@ extension RedisStore {
                 throw .conflict
             }
             let ending = Ending(
-                id: id, revision: revision, head: fields(id).head(reply), usedAt: standing == nil ? "" : usedAt)
+                id: id, revision: revision, head: fields(id).head(reply), usedAt: standing == nil ? "" : usedAt,
+                notice: notice)
             switch try await end([ending])[0] {
             case 1: return true
             case 0: return false
@@ -48,6 +51,7 @@ extension RedisStore {
         let head: RedisFields.Head?
         /// "" for any.
         let usedAt: String
+        var notice: StoredTask?
 
         /// Above all revisions that it has given.
         var next: UInt64 { max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0) &+ 1 }
@@ -61,14 +65,19 @@ extension RedisStore {
         request.isRepeatable = false
         request.needsReplicas = true
         request.call(.raise, keys.floor, .text(String(next)))
+        for notice in endings.compactMap(\.notice) { index(notice, &request, insists: true) }
+        let prepared = request.count
         request.beginStage()
         for ending in endings {
-            request.call(
-                .end, keys.session(ending.id), .text(ending.revision), .text(ending.usedAt),
-                .text(String(ending.next)), .text(String(Self.lateness)))
+            var arguments = RedisRequest.Arguments([
+                .text(ending.revision), .text(ending.usedAt), .text(String(ending.next)),
+                .text(String(Self.lateness)), .text(String(settings.noticeTime)),
+            ])
+            if let notice = ending.notice { arguments.add(notice) }
+            request.call(.end, .text(keys.session(ending.id)), arguments)
         }
         let replies = try await ask(request) { [self] replies in
-            for (ending, reply) in zip(endings, replies.dropFirst()) where reply[0].number == 1 {
+            for (ending, reply) in zip(endings, replies.dropFirst(prepared)) where reply[0].number == 1 {
                 counter.add(-1)
                 unindex(ending.id)
                 unindex(ending.id, reply, user: nil)
@@ -77,7 +86,7 @@ extension RedisStore {
                 send(removal)
             }
         }
-        return replies.dropFirst().map { $0[0].number ?? 0 }
+        return replies.dropFirst(prepared).map { $0[0].number ?? 0 }
     }
 
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {

@@ -59,7 +59,11 @@ extension RedisStore: ReplayStore {
             if try await isMade(other) { return replay }
             if try await ask(exchanging(found, for: claim, now: once.now))[0].number == 1 { break }
         }
-        try await Self.wait { put(session, replacing: nil, flows: [], tasks: [], replay: once.replay, then: $0) }
+        try await Self.wait {
+            put(
+                session, replacing: nil, flows: [], tasks: once.notice.map { [$0] } ?? [], replay: once.replay, then: $0
+            )
+        }
         let made = claim
         claim.isDone = true
         send(exchanging(made, for: claim, now: once.now))

@@ -124,7 +124,9 @@ extension RedisStore {
     private func swap(_ id: TaskID, _ former: [UInt8], _ text: [UInt8], _ request: inout RedisRequest) {
         request.isRepeatable = false
         request.needsReplicas = true
-        request.call(.swap, keys.session(id.session), .text(RedisFields.field(id)), .bytes(former), .bytes(text))
+        request.call(
+            .swap, keys.session(id.session), .text(RedisFields.field(id)), .bytes(former), .bytes(text),
+            .text(String(Self.lateness)))
     }
 
     /// Puts tasks in the places of their former texts, and returns those that nobody else has changed since.

@@ -1,8 +1,10 @@
 import Sessions
 
 extension RedisStore {
-    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
-        put(session, replacing: nil, flows: [], tasks: [], then: done)
+    package func create(
+        _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        put(session, replacing: nil, flows: [], tasks: notice.map { [$0] } ?? [], then: done)
     }
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {
@@ -252,7 +254,7 @@ extension RedisRequest.Arguments {
         add(.bytes(fields.service(document, named: name)))
     }
 
-    fileprivate mutating func add(_ task: StoredTask) {
+    mutating func add(_ task: StoredTask) {
         add(.text(RedisFields.field(task.id)))
         add(.bytes(RedisFields.task(task)))
     }

@@ -17,6 +17,8 @@ package final class RedisStore: SessionStore {
         /// How long after a session's absolute expiry Redis itself removes it, in milliseconds, should no server do so:
         /// more than the retention. `nil` for never.
         package var expiryMargin: Int64?
+        /// How long after a session's end Redis keeps what back ends have not been told of it, in milliseconds.
+        package var noticeTime: Int64 = 0
         /// How long a request may wait for its reply, and the most that connecting may take.
         package var deadline = Duration.seconds(5)
         /// How many replicas must have a change before it is acknowledged.

@@ -20,7 +20,7 @@ extension SQLiteStore: ReplayStore {
             if let other = try writer.replays.keep(claim, now: once.now, atMost: once.mostLone) {
                 return .success(other)
             }
-            guard try writer.create(session) else {
+            guard try writer.create(session, telling: once.notice) else {
                 try writer.replays.giveUp(claim)
                 return .failure(.conflict)
             }

@@ -204,11 +204,13 @@ package final class SQLiteStore: FileStore {
 
     // MARK: SessionStore
 
-    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+    package func create(
+        _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
         write(
             { writer throws(SQLiteError) in
                 if let refusal = writer.refusal(of: session.record.writtenBytes) { return refusal }
-                return try writer.create(session) ? nil : .conflict
+                return try writer.create(session, telling: notice) ? nil : .conflict
             }, then: done)
     }
 
@@ -258,8 +260,10 @@ package final class SQLiteStore: FileStore {
         }
     }
 
-    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
-        try await write { writer throws(SQLiteError) in try writer.end(id) }
+    package func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool {
+        try await write { writer throws(SQLiteError) in try writer.end(id, telling: notice) }
     }
 
     /// Looks at the next rows in the order of their keys, and starts again after the last.

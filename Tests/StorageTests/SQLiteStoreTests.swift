@@ -195,7 +195,7 @@ struct SQLiteStoreTests {
         let replays = version < 7 ? "DROP TABLE replays; DROP TABLE lone_replays;" : ""
         try SQLiteConnection(file.path, .write).execute(
             """
-            INSERT INTO tasks VALUES (1, 'main', 1, 1, 'late', 3, 1, 9, 0, 1, 0, 1, 9, 0);
+            INSERT INTO tasks VALUES (1, 'main', 1, 1, 'late', 3, 1, 9, 0, 1, 0, 1, 9, 0, NULL);
             \(change) \(replays) DROP INDEX sessions_due; ALTER TABLE sessions DROP COLUMN due_at;
             ALTER TABLE sessions DROP COLUMN kept_until; PRAGMA user_version = \(version)
             """)
@@ -223,7 +223,32 @@ struct SQLiteStoreTests {
         await store.close()
     }
 
-    private static let withoutKept = "ALTER TABLE tasks DROP COLUMN kept;"
+    private static let withoutKept = "ALTER TABLE tasks DROP COLUMN kept; ALTER TABLE tasks DROP COLUMN notice;"
+
+    @Test("a file of version 8 gets the column of notices, and keeps its tasks")
+    func upgradedToNotices() async throws {
+        let file = try SQLiteFile()
+        let session = Samples.session()
+        let first = try file.store()
+        try await first.create(session)
+        var commit = Samples.commit(Samples.record(session.record.id, revision: 2), over: 1)
+        let task = StoredTask(
+            id: TaskID(session: session.record.id, journey: "main", number: 2), name: "work", attempts: 1, createdAt: 1,
+            due: 1)
+        commit.tasks = [.begun(task)]
+        try await first.commit(commit)
+        await first.close()
+        try SQLiteConnection(file.path, .write).execute(
+            "ALTER TABLE tasks DROP COLUMN notice; PRAGMA user_version = 8")
+        let store = try file.store()
+        let notice = StoredTask(
+            id: TaskID(.ended, of: session.record.id, revision: 3), name: "feed", attempts: 1, createdAt: 1, due: 1,
+            notice: SessionNotice(text: "expired ada", endsAt: 9))
+        #expect(try await store.tasks(TaskQuery(now: 1, limit: 2)) == [task] && !store.hasLostTasks)
+        #expect(try await store.end(session.record.id, as: nil, telling: notice))
+        #expect(try await store.tasks(TaskQuery(now: 1, limit: 2)) == [notice])
+        await store.close()
+    }
 
     @Test("a second store on the same file is refused until the first is closed")
     func second() throws {

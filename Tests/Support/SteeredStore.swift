@@ -29,11 +29,13 @@ package final class SteeredStore: SessionStore {
     /// What it says is wrong with it from now on; nil for nothing.
     package func fail(_ sentence: String?) { failure.withLock { $0 = sentence } }
 
-    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+    package func create(
+        _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
         Task {
             do throws(StoreError) {
                 try await take(.create)
-                try await inner.create(session)
+                try await inner.create(session, telling: notice)
                 done(nil)
             } catch {
                 done(error)
@@ -101,9 +103,11 @@ package final class SteeredStore: SessionStore {
 
     package func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
 
-    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+    package func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool {
         try await take(.end)
-        return try await inner.end(id, as: standing)
+        return try await inner.end(id, as: standing, telling: notice)
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {

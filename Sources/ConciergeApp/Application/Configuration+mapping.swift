@@ -21,6 +21,7 @@ extension SessionSettings {
         touchInterval = configuration.touchInterval.milliseconds
         expiredRetention = configuration.expiredRetention.milliseconds
         caseLifetime = configuration.caseLifetime.milliseconds
+        noticeTask = configuration.sessionNotices
         rotationGrace = configuration.rotationGrace.milliseconds
         cookiesAreProof = SessionCookie(configuration.cookie).isProof
         maxSessions = configuration.maxSessions
@@ -81,7 +82,10 @@ extension Configuration {
         settings.useLag = 2 * (touchInterval.milliseconds + 2_000)
         settings.grace = storeGrace
         // Should no server run for long, Redis lets go of sessions by itself, a day after a server would have.
-        settings.expiryMargin = (expiredRetention + .seconds(24 * 3600)).milliseconds
+        settings.noticeTime = SessionSettings(self).longestTask
+        // What back ends have not been told yet is as long in Redis as in the other stores.
+        let retention = max(expiredRetention.milliseconds, sessionNotices == nil ? 0 : settings.noticeTime)
+        settings.expiryMargin = retention + 86_400_000
         settings.prefix = redisPrefix
         settings.replicas = redisReplicas
         return settings

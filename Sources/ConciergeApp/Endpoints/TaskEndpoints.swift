@@ -121,12 +121,13 @@ struct TaskEndpoints: Sendable {
     }
 
     /// The owner of an `Idempotency-Key`: responses are kept with the session whose task it is. That in which the task
-    /// began may have ended since: the key stays the same.
+    /// began may have ended since: the key stays the same. That of a notice may have, too.
     @Sendable func keyOwner(of request: HTTPRequest) async throws -> KeyOwner {
         guard request.match.route?.pattern.parameterNames.contains("id") == true,
-            let id = TaskID(request.parameter("id"))?.session
+            let task = TaskID(request.parameter("id")), !task.isNotice
         else { return .administrator(nil) }
-        return KeyOwner(.administrator(id), try await sessions.session(id).map { .session($0) } ?? .none)
+        return KeyOwner(
+            .administrator(task.session), try await sessions.session(task.session).map { .session($0) } ?? .none)
     }
 
     private func id(of request: HTTPRequest) throws(TaskError) -> TaskID {
@@ -146,11 +147,13 @@ extension JSONWriter {
             json.member("id", claimed.task.id.session.description)
             json.member("user_id", claimed.userID)
         }
-        object("journey") { json in
-            json.member("id", claimed.task.id.journey)
-            json.member("flow", claimed.flow)
-            json.member("version", claimed.version)
-            json.member("step", claimed.step)
+        if let place = claimed.place {
+            object("journey") { json in
+                json.member("id", claimed.task.id.journey)
+                json.member("flow", place.flow)
+                json.member("version", place.version)
+                json.member("step", place.step)
+            }
         }
         member("attempt", claimed.task.attempt)
         member("lease_expires_at", leaseEnd)
@@ -172,7 +175,7 @@ extension JSONWriter {
         member("status", status.rawValue)
         member("session", task.id.session.description)
         member("user_id", details?.userID)
-        member("journey", task.id.journey)
+        if !task.id.isNotice { member("journey", task.id.journey) }
         member("attempt", task.attempt)
         member("attempts", task.attempts)
         member("created_at", shown(task.createdAt))

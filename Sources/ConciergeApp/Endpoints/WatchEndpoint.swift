@@ -202,14 +202,7 @@ final class EventStream: Sendable {
         case .extended(let idleEnd):
             return event("session.extended") { $0.member("idle_expires_at", timestamp(idleEnd)) }
         case .ended(let end):
-            let reason: String =
-                switch end {
-                case .requested: "requested"
-                case .expired: "expired"
-                case .tokenReused: "token_reused"
-                case .elsewhere: "elsewhere"
-                }
-            return event("session.ended") { $0.member("reason", reason) }
+            return event("session.ended") { $0.member("reason", end.rawValue) }
         }
     }
 

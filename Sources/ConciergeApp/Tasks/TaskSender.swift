@@ -14,6 +14,8 @@ import Synchronization
 /// | 202 | the result will be posted: the task waits for it |
 /// | 4xx | the task has failed, whatever attempts are left |
 /// | anything else, or none in time | the attempt has failed |
+///
+/// To a notice (``SessionNotice``) each 2xx means that it was received, and anything else that it is sent again.
 final class TaskSender: Sendable {
     private let sessions: Sessions
     private let client: WebClient
@@ -116,8 +118,9 @@ final class TaskSender: Sendable {
     }
 
     private func take(_ response: WebClient.Response, for claimed: ClaimedTask) async throws {
-        let id = claimed.task.id
+        let (id, isNotice) = (claimed.task.id, claimed.task.notice != nil)
         switch response.status {
+        case 200..<300 where isNotice: try await sessions.endTask(id, outcome: "received")
         case 200:
             guard let document = try? JSONDocument(parsing: response.body),
                 let outcome = document[member: "outcome"]?.string
@@ -130,7 +133,7 @@ final class TaskSender: Sendable {
             report.canHandOver = false
             try await sessions.endTask(id, by: report)
         case 202: _ = try await sessions.extendTask(id, attempt: claimed.task.attempt, lease: nil)
-        case 400..<500:
+        case 400..<500 where !isNotice:
             let reason = "The back end responded with status \(response.status)."
             note(claimed, reason)
             try await sessions.failTask(id, attempt: claimed.task.attempt, reason: reason, isFinal: true)

@@ -46,6 +46,11 @@ extension Setting where Value == String {
         text("flow", "the id of a flow", schema: ["type": "string", "minLength": 1]) { !$0.isEmpty }
     }
 
+    /// The name of tasks that no flow has.
+    static var taskName: Self {
+        text("task", "the name of a task", schema: ["type": "string", "minLength": 1]) { !$0.isEmpty }
+    }
+
     /// What keys of Redis begin with. Braces would decide to which node of a cluster a key belongs, and characters with
     /// a meaning in patterns would allow Redis' user more keys, or others, than those.
     static var redisPrefix: Self {

@@ -7,10 +7,10 @@ enum SQLiteSchema {
     static let applicationID: Int64 = 0x436E_6372
 
     /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before.
-    static let version: Int64 = 8
+    static let version: Int64 = 9
 
     /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, 4 to 7
-    /// no times of sessions and no column `kept` of tasks, and programs of 5 cannot read sealed rows.
+    /// no times of sessions and no column `kept` of tasks, 8 no notices, and programs of 5 cannot read sealed rows.
     static let firstWithRows: Int64 = 4
 
     /// The bytes of a page: SQLite's default, which no program of ours changes.
@@ -19,8 +19,8 @@ enum SQLiteSchema {
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
 
-    /// See ``StoredTask``. `session` is the key of the session, and `low` the second half of its id; `ends_at` is not
-    /// used any more. SQLite keeps the text, and all tables together must fit on the first page: a lost page of another
+    /// See ``StoredTask``. `session` is the key of the session, and `low` the second half of its id; only a notice has
+    /// `ends_at`. SQLite keeps the text, and all tables together must fit on the first page: a lost page of another
     /// is mended.
     private static let tasks = """
         CREATE TABLE tasks (
@@ -38,12 +38,14 @@ enum SQLiteSchema {
             ready_at   INTEGER NOT NULL,
             over_at    INTEGER NOT NULL,
             kept       INTEGER NOT NULL DEFAULT 0,
+            notice     TEXT,
             PRIMARY KEY (session, journey, number)
         ) STRICT, WITHOUT ROWID;
         \(tasksReady)
         \(tasksOver)
         """
     private static let tasksKept = "ALTER TABLE tasks ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
+    private static let tasksNotice = "ALTER TABLE tasks ADD COLUMN notice TEXT;"
     private static let tasksReady = "CREATE INDEX tasks_ready ON tasks (name, ready_at);"
     private static let tasksOver = "CREATE INDEX tasks_over ON tasks (over_at);"
     private static let sessionsByUser =
@@ -157,7 +159,11 @@ enum SQLiteSchema {
 
     /// What makes the tables of another version those of this one.
     private static func missing(in version: Int64) -> String {
-        (version == 4 ? tasks : tasksKept) + (version < 7 ? ReplayTable.sql : "") + times
+        switch version {
+        case 4: tasks + ReplayTable.sql + times
+        case 8: tasksNotice
+        default: tasksKept + tasksNotice + (version < 7 ? ReplayTable.sql : "") + times
+        }
     }
 
     /// Makes the tables that are missing. A file that has them is not written to.

@@ -132,7 +132,7 @@ struct SessionWriter {
     // MARK: Sessions
 
     /// False when the id is taken.
-    func create(_ session: StoredSession) throws(SQLiteError) -> Bool {
+    func create(_ session: StoredSession, telling notice: StoredTask? = nil) throws(SQLiteError) -> Bool {
         let record = session.record
         let row = try row(of: record, usedAt: session.lastUsedAt, over: nil)
         try bind(row, to: insertSession)
@@ -148,6 +148,7 @@ struct SessionWriter {
         facts[.sessions] += 1
         facts[.bytes] += Int64(row.writtenBytes(keys))
         facts.note(revision: record.revision)
+        if let notice { try tasks.apply([.begun(notice)]) }
         return true
     }
 
@@ -230,9 +231,11 @@ struct SessionWriter {
     }
 
     /// False when the session does not exist.
-    func end(_ id: SessionID) throws(SQLiteError) -> Bool {
+    func end(_ id: SessionID, telling notice: StoredTask? = nil) throws(SQLiteError) -> Bool {
         try bind(id, to: deleteSession)
-        return try end(with: deleteSession)
+        guard try end(with: deleteSession) else { return false }
+        if let notice { try tasks.apply([.begun(notice)]) }
+        return true
     }
 
     /// Ends an expired session. False when it was used since its row was read.

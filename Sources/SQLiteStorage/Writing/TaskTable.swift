@@ -17,11 +17,11 @@ final class TaskTable {
         self.facts = facts
         let values =
             "INTO tasks (\(TaskRow.columns), ready_at, over_at) "
-            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
         write = try connection.prepare("REPLACE \(values)")
         insert = try connection.prepare("INSERT OR IGNORE \(values)")
         delete = try connection.prepare("DELETE FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
-        deleteOfSession = try connection.prepare("DELETE FROM tasks WHERE session = ?1")
+        deleteOfSession = try connection.prepare("DELETE FROM tasks WHERE session = ?1 AND notice IS NULL")
         select = try connection.prepare(
             "SELECT \(TaskRow.columns) FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
         selectReady = try connection.prepare(
@@ -49,6 +49,7 @@ final class TaskTable {
         }
     }
 
+    /// All but notices.
     func removeAll(of session: SessionID) throws(SQLiteError) {
         // Most databases have none, and then this costs nothing.
         guard facts[.tasks] > 0 else { return }
@@ -98,13 +99,14 @@ final class TaskTable {
         try write.bind(5, task.name)
         try write.bind(6, Int64(task.attempts))
         try write.bind(7, task.createdAt)
-        try write.bind(8, 0)
+        try write.bind(8, task.notice?.endsAt ?? 0)
         try write.bind(9, Int64(task.attempt))
         try write.bind(10, task.due)
         try write.bind(11, task.isClaimed ? 1 : 0)
         try write.bind(12, task.isKept ? 1 : 0)
-        try write.bind(13, task.readyAt)
-        try write.bind(14, task.overAt)
+        try write.bind(13, task.notice?.text)
+        try write.bind(14, task.readyAt)
+        try write.bind(15, task.overAt)
         try write.run()
     }
 }
@@ -113,7 +115,8 @@ final class TaskTable {
 /// for the indexes.
 enum TaskRow {
     static let columns =
-        "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed, kept"
+        "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed, kept, "
+        + "notice"
 
     /// Reads the current row of a statement that selects ``columns``; nil when it is damaged.
     static func task(_ row: SQLiteStatement) -> StoredTask? {
@@ -124,7 +127,8 @@ enum TaskRow {
                 session: SessionID(key: row.int64(0), low: UInt64(bitPattern: row.int64(3))), journey: row.text(1),
                 number: UInt64(number)),
             name: row.text(4), attempts: Int(attempts), createdAt: row.int64(6), attempt: Int(attempt),
-            due: row.int64(9), isClaimed: row.int64(10) == 1, isKept: row.int64(11) == 1)
+            due: row.int64(9), isClaimed: row.int64(10) == 1, isKept: row.int64(11) == 1,
+            notice: row.isNull(12) ? nil : SessionNotice(text: row.text(12), endsAt: row.int64(7)))
     }
 
     /// Reads the rows of a statement that selects ``columns``, and resets it.

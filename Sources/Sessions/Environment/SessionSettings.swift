@@ -33,6 +33,10 @@ package struct SessionSettings: Sendable {
     /// How long a session outlives its token, at most, for work that a journey waits for, counted from the journey's
     /// last step. A flow with `lives` says so itself.
     package var caseLifetime: Int64 = 30 * 24 * 60 * 60 * 1_000
+    /// After that time a task is given up for which no journey waits and whose flow says nothing else.
+    package var longestTask: Int64 { max(caseLifetime, lifetime) }
+    /// The name of the tasks by which back ends are told of sessions (``SessionNotice``); nil when they are not.
+    package var noticeTask: String?
     /// How long a replaced token works, for requests that are on their way.
     package var rotationGrace: Int64 = 30_000
     /// Whether a session's cookie proves that the browser has it from this server: no page, and no other host, can set

@@ -149,7 +149,7 @@ extension JourneyWork {
     mutating func record(_ tasks: [SideTask], of journey: Journey) {
         var number = KeptTask.number(ofStep: journey.step)
         // Nothing is kept for ever, and what is not done is said.
-        let longest = max(environment.settings.caseLifetime, environment.settings.lifetime)
+        let longest = environment.settings.longestTask
         for task in tasks {
             let timeout = engine.policy(of: task.name, flow: task.flow, version: task.version).timeout
             let task = KeptTask(

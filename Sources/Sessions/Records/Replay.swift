@@ -120,6 +120,8 @@ package struct OnceCreated: Sendable {
     package let now: Int64
     /// The most keys that lone replays count for in a store; beyond that the oldest go.
     package let mostLone: Int
+    /// Tells back ends of the session.
+    package var notice: StoredTask?
 
     /// What tells a copy of the request which session was made.
     package func claim(of session: SessionID) -> LoneReplay {

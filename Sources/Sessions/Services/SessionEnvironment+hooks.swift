@@ -55,28 +55,44 @@ extension SessionEnvironment {
         }
     }
 
+    /// Whether the last state of a session that ends is needed: for a hook, or to tell back ends.
+    private var needsLastState: Bool { catalog.hasEnded || givesNotice }
+
     /// Ends a session in the store.
     ///
     /// - Parameters:
-    ///   - standing: see ``SessionStore/end(_:as:)``.
-    ///   - last: is set if a hook needs the last state and other processes may have committed it.
+    ///   - last: its last state. If that is needed, and other processes may have committed another one, it is set.
+    ///   - standing: see ``SessionStore/end(_:as:telling:)``.
     /// - Returns: whether the store had it.
     func end(
-        _ id: SessionID, as standing: SessionStanding?, _ last: inout SessionRecord?
+        _ last: inout StoredSession, _ end: SessionEnd, as standing: SessionStanding? = nil
     ) async throws(StoreError) -> Bool {
-        guard catalog.hasEnded, isShared, standing == nil else { return try await store.end(id, as: standing) }
-        for _ in 0..<settings.maxConflictRetries {
-            // One that cannot be read ends as well.
-            guard let stored = try? await store.load(id) else { break }
-            last = stored.record
-            do { return try await store.end(id, as: stored.standing) } catch .conflict {} catch { throw error }
+        let id = last.record.id
+        if needsLastState, isShared, standing == nil {
+            for _ in 0..<settings.maxConflictRetries {
+                // One that cannot be read ends as well.
+                guard let stored = try? await store.load(id) else { break }
+                last = stored
+                do {
+                    return try await self.end(id, as: stored.standing, telling: notice(of: end, stored))
+                } catch .conflict {} catch { throw error }
+            }
         }
-        return try await store.end(id)
+        return try await self.end(id, as: standing, telling: notice(of: end, last))
     }
 
-    /// Ends the sessions that a query finds, each after it was read, because a hook needs its last state.
+    /// The same with what back ends are told.
+    func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool {
+        let isEnded = try await store.end(id, as: standing, telling: notice)
+        if isEnded, let notice { tasks.tell([.begun(notice)]) }
+        return isEnded
+    }
+
+    /// Ends the sessions that a query finds, each after it was read if its last state is needed.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        guard catalog.hasEnded else { return try await store.endExpired(query) }
+        guard needsLastState else { return try await store.endExpired(query) }
         let overdue = Mutex<[SessionID]>([])
         var search = query
         search.onOverdue = { id in overdue.withLock { $0.append(id) } }
@@ -90,17 +106,18 @@ extension SessionEnvironment {
         return ExpiredSessions(count: count, looked: seen.looked, candidates: seen.candidates, kept: seen.kept)
     }
 
-    private func endOverdue(_ id: SessionID, _ query: ExpiryQuery) async throws(StoreError) -> Bool {
+    func endOverdue(_ id: SessionID, _ query: ExpiryQuery) async throws(StoreError) -> Bool {
         let stored: StoredSession
         do throws(StoreError) {
             guard let found = try await store.load(id) else { return false }
             stored = found
         } catch {
             guard case .damaged = error else { throw error }
-            return try await store.end(id)
+            let notice = notice(.ended, of: id, revision: 0, userID: nil, because: .expired, at: query.now)
+            return try await end(id, as: nil, telling: notice)
         }
-        guard query.isOver(stored), !query.isInUse(id),
-            try await store.end(id, as: stored.standing)
+        guard query.isOver(stored), stored.end(settings) <= query.now, !query.isInUse(id),
+            try await end(id, as: stored.standing, telling: notice(of: .expired, stored))
         else { return false }
         runEnded(stored.record)
         return true

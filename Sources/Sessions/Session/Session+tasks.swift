@@ -20,14 +20,12 @@ extension Session {
         if let journey = kept[task.id.journey]?.journey, let work = journey.task, work.number == task.id.number {
             guard work.result == nil else { return nil }
             return ClaimedTask(
-                task: task, input: work.input, userID: userID, flow: journey.flow, version: journey.version,
-                step: journey.step)
+                task: task, input: work.input, userID: userID, place: (journey.flow, journey.version, journey.step))
         }
         return kept.place(of: task.id).map { kept.tasks[$0] }.flatMap { work in
             guard work.notes?.result == nil else { return nil }
             return ClaimedTask(
-                task: task, input: work.input, userID: work.userID, flow: work.flow, version: work.version,
-                step: work.step)
+                task: task, input: work.input, userID: work.userID, place: (work.flow, work.version, work.step))
         }
     }
 
@@ -123,6 +121,10 @@ struct TaskStanding: Sendable {
     let userID: String?
 
     var isHeld: Bool { notes?.result?.isHeld ?? false }
+
+    /// No session has to be asked.
+    static let ofNotice = TaskStanding(
+        input: .null, retry: SessionNotice.retry, notes: nil, isAwaited: false, userID: nil)
 }
 
 extension JourneyWork {

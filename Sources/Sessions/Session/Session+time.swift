@@ -68,7 +68,7 @@ extension Session {
 
     private static let leastPause: Int64 = 1_000
     private static let longestPause: Int64 = 600_000
-    private static let timeOver = "Its time is over."
+    static let timeOver = "Its time is over."
 
     /// What is kept once the commits that are under way are done. One that began before the session was due has left
     /// the store's time as it is, whatever its own is: put off by the state before it, the session would be late.

@@ -41,7 +41,16 @@ extension Session {
         if let former, let userID, former.isExactly(userID) { return }
         if former != nil { try removeUser(from: &pending, except: service) }
         try dropLinks(on: &pending)
+        setUser(userID, on: &pending)
+    }
+
+    /// Attaches a user, or nobody, and tells back ends.
+    func setUser(_ userID: String?, on pending: inout PendingState) {
+        let former = pending.details.userID
+        guard former != nil || userID != nil else { return }
         pending.details.userID = userID
+        if let former, userID?.isExactly(former) != true { environment.tell(.signedOut, of: former, on: &pending) }
+        if let userID { environment.tell(.signedIn, of: userID, on: &pending) }
     }
 
     /// Attaches a user. If another one was attached, what is that user's goes. All tokens end but the new one.
@@ -58,28 +67,29 @@ extension Session {
             try leaveUser(on: &pending, keeping: journey)
         }
         try dropLinks(on: &pending)
-        var details = pending.details
-        (details.userID, details.retiredTokens, details.exchange) = (signIn.userID, [], exchange)
-        pending.details = details
+        setUser(signIn.userID, on: &pending)
+        (pending.details.retiredTokens, pending.details.exchange) = ([], exchange)
         pending.token = signIn.token.digest
         pending.take(signIn.times)
         pending.write(user, signIn.document)
     }
 
     /// Ends the tokens of a session that its user did not ask to end, if it has work, or something to do at its end: it
-    /// goes on without them.
+    /// goes on without them. Links to its journeys end as well when somebody has stolen one. Of an expired one this tells
+    /// back ends that it has.
     ///
-    /// - Parameter isStolen: whether links to its journeys end as well.
     /// - Returns: false when it has neither.
-    nonisolated(nonsending) func loseTokens(isStolen: Bool) async throws(SessionError) -> Bool {
+    nonisolated(nonsending) func loseTokens(_ end: SessionEnd) async throws(SessionError) -> Bool {
         do {
             return try await transact(hasPrecedence: true) { [self] pending in
-                guard pending.times.keptUntil > pending.now || environment.hasLastingExit(pending.base) else {
-                    return false
-                }
-                if isStolen { try dropLinks(on: &pending) }
+                guard
+                    pending.times.keptUntil > pending.now || end == .expired || environment.hasLastingExit(pending.base)
+                else { return false }
+                guard pending.token != .ofNobody else { return true }
+                if end == .tokenReused { try dropLinks(on: &pending) }
                 (pending.details.retiredTokens, pending.details.exchange) = ([], nil)
                 pending.token = .ofNobody
+                environment.tell(.ended, of: pending.details.userID, because: end, on: &pending)
                 return true
             }
         } catch {
@@ -100,6 +110,7 @@ extension Session {
                 _ = try giveUpJourneys(on: &last)
                 guard last.times.keptUntil > last.now else { return false }
                 last.removeAll { $0.name != CoordinatorService.name }
+                environment.tell(.ended, of: last.details.userID, because: .requested, on: &last)
                 last.details = SessionDetails(mode: last.details.mode, revisionFloor: last.details.revisionFloor)
                 last.token = .ofNobody
                 pending = last

@@ -60,6 +60,7 @@ extension Sessions {
         let finish = { @Sendable [self] (new: NewSession, failure: StoreError?) in
             guard let failure else {
                 createdCount.wrappingAdd(1, ordering: .relaxed)
+                if let notice = new.notice { environment.tasks.tell([.begun(notice)]) }
                 return wish.done(.success((new.session, new.token)))
             }
             withdraw(new)
@@ -67,10 +68,11 @@ extension Sessions {
             wish.done(.failure(SessionError(failure)))
         }
         guard let replay = wish.once?.replay((new.session, new.token)) else {
-            return environment.store.create(new.stored) { [new] in finish(new, $0) }
+            return environment.store.create(new.stored, telling: new.notice) { [new] in finish(new, $0) }
         }
         new.keep(replay.entry)
-        let once = OnceCreated(replay: replay, now: environment.clock.now(), mostLone: wish.mostLone)
+        let once = OnceCreated(
+            replay: replay, now: environment.clock.now(), mostLone: wish.mostLone, notice: new.notice)
         environment.store.replays.create(new.stored, once: once) { [self, new] outcome in
             switch outcome {
             case .success(nil): finish(new, nil)
@@ -101,7 +103,7 @@ extension Sessions {
                 let found = candidate ?? registry.takeCandidate(shedding, settings)
                 guard let id = found ?? environment.remains.takeFirst() else { throw full }
                 if let other = try await load(id) {
-                    if try await end(other, .expired, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
+                    if try await end(other, .displaced, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
                 } else if try await !removeRemains(of: id) {
                     // It has ended since it was found. That is no attempt.
                     return createInPlaceOfOther(wish)
@@ -122,6 +124,7 @@ extension Sessions {
         let session: Session
         let token: SessionToken
         private(set) var stored: StoredSession
+        let notice: StoredTask?
 
         /// It keeps the response to the request that makes it.
         mutating func keep(_ replay: ReplayEntry) {
@@ -146,7 +149,8 @@ extension Sessions {
         let session = Session(stored, environment: environment, generation: environment.generation)
         registry.insert(session, id: id, deadline: stored.deadline(settings))
         registry.makeRoom(near: id, environment)
-        return NewSession(session: session, token: token, stored: stored)
+        let notice = environment.notice(.created, of: id, revision: record.revision, userID: nil, at: now)
+        return NewSession(session: session, token: token, stored: stored, notice: notice)
     }
 
     /// The store has not taken the session.

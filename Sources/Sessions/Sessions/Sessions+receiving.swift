@@ -50,8 +50,15 @@ extension Sessions {
         guard let here = try await stored(id), isOver(here) else { return false }
         if let session = registry[id] {
             _ = try await end(session, .expired)
-        } else if try await endStored(id) {
-            environment.runEnded(here.record)
+        } else {
+            var last = here
+            let isEnded = try await environment.ask { _ throws(StoreError) in
+                try await environment.end(&last, .expired)
+            }
+            if isEnded {
+                countEnd()
+                environment.runEnded(last.record)
+            }
         }
         return true
     }

@@ -32,19 +32,21 @@ extension SessionRecord {
 }
 
 extension SessionEnvironment {
-    /// Puts in the place of a session what is left of it.
+    /// Puts in the place of a session what is left of it, and tells back ends of its end.
     ///
-    /// - Parameter last: becomes what the session was.
+    /// - Parameter last: its last state. If other processes have committed another one, it is set.
     /// - Returns: false when nothing has to be left, and nothing was done.
     /// - Throws: ``StoreError/gone`` when it has ended before.
-    func leaveRemains(of record: SessionRecord, _ last: inout SessionRecord?) async throws(StoreError) -> Bool {
-        var record = record
+    func leaveRemains(of last: inout StoredSession, _ end: SessionEnd) async throws(StoreError) -> Bool {
         for _ in 0..<settings.maxConflictRetries {
-            if record.hasEnded { throw .gone }
-            guard let left = record.remains(self) else { return false }
+            if last.record.hasEnded { throw .gone }
+            guard let left = last.record.remains(self) else { return false }
+            let notice = notice(of: end, last)
             do {
-                try await store.receive(SessionArrival(session: left, replacedRevision: record.revision))
-                last = record
+                try await store.receive(
+                    SessionArrival(
+                        session: left, replacedRevision: last.record.revision, tasks: notice.map { [$0] } ?? []))
+                if let notice { tasks.tell([.begun(notice)]) }
                 if !store.outlivesProcess { remains.add(left) }
                 return true
             } catch {
@@ -53,8 +55,8 @@ extension SessionEnvironment {
                 case .conflict, .overtaken: break
                 default: throw error
                 }
-                guard let stored = try await store.load(record.id) else { throw .gone }
-                record = stored.record
+                guard let stored = try await store.load(last.record.id) else { throw .gone }
+                last = stored
             }
         }
         throw .conflict
@@ -67,8 +69,11 @@ extension Sessions {
     /// - Returns: whether there was something.
     func removeRemains(of id: SessionID) async throws(SessionError) -> Bool {
         let stored = try await environment.ask { store throws(StoreError) in try await store.load(id) }
-        guard stored?.record.hasEnded ?? false else { return false }
-        return try await endStored(id)
+        guard stored?.record.hasEnded ?? false,
+            try await environment.ask({ store throws(StoreError) in try await store.end(id) })
+        else { return false }
+        countEnd()
+        return true
     }
 
     /// The same for all that nobody needs any more. Other stores than that of the process do so themselves.

@@ -16,6 +16,10 @@ extension Sessions {
     }
 
     private func endTaskHere(_ id: TaskID, by report: TaskReport, once: Once<TaskEnd>?) async throws -> TaskEnd {
+        if id.isNotice {
+            guard try await update(id, .remove) != nil else { throw TaskError.over }
+            return .taken
+        }
         do {
             let end = try await ofTask(id) { try await record(report, of: id, in: $0, once: once) }
             await markHeld(id, end)
@@ -88,7 +92,7 @@ extension Sessions {
     private func failTaskHere(
         _ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64?, isFinal: Bool
     ) async throws -> TaskEnd {
-        let standing = try await ofTask(id) { try $0.standing(of: id) }
+        let standing = try await standing(of: id)
         if isFinal {
             guard let task = try await update(id, .look) else { throw TaskError.over }
             guard task.isOn(attempt) else { throw TaskError.notClaimed }
@@ -102,7 +106,7 @@ extension Sessions {
         if task.isKept || standing.notes?.result != nil { return try await hold(id) ?? .taken }
         if task.isExhausted { return try await giveUpTask(task, reason: reason) }
         // Only for operators: the failure counts in any case.
-        try? await ofTask(id) { try await $0.noteFailure(reason, of: id) }
+        if !id.isNotice { try? await ofTask(id) { try await $0.noteFailure(reason, of: id) } }
         environment.tasks.expect(task.name, at: task.due)
         return .taken
     }
@@ -111,6 +115,11 @@ extension Sessions {
     /// it.
     @discardableResult
     package func giveUpTask(_ task: StoredTask, reason: String, isOfOperator: Bool = false) async throws -> TaskEnd {
+        if task.notice != nil {
+            guard try await update(task.id, .remove) != nil else { throw TaskError.over }
+            environment.tell(.undone(task.id, name: task.name, reason: reason))
+            return .taken
+        }
         let end: TaskEnd? = try await ofTask(task.id) { session in
             if try session.standing(of: task.id).isAwaited { return nil }
             return try await session.giveUpTask(task.id, reason: reason, isOfOperator: isOfOperator)
@@ -130,12 +139,12 @@ extension Sessions {
     }
 
     private func retryTaskHere(_ id: TaskID, once: Once<TaskEnd?>?) async throws -> TaskEnd {
-        let standing = try await ofTask(id) { try $0.standing(of: id) }
+        let standing = try await standing(of: id)
         if let result = standing.notes?.result, result.signIn != nil {
             let once = once.map { once in Once<TaskEnd>(id: once.id) { once.replay($0) } }
             return try await endTask(id, by: TaskReport(result), once: once)
         }
-        if let end = try await ofTask(id, { try await $0.retryTask(id, once: once) }) {
+        if !id.isNotice, let end = try await ofTask(id, { try await $0.retryTask(id, once: once) }) {
             await markHeld(id, end)
             return end
         }

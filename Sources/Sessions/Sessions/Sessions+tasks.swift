@@ -26,6 +26,10 @@ extension Sessions {
             var claimed: [ClaimedTask] = []
             var failure: (any Error)?
             for task in claims.tasks {
+                if let notice = environment.claimed(notice: task) {
+                    claimed.append(notice)
+                    continue
+                }
                 do {
                     if let session = try await session(task.id.session) {
                         if let awaited = try await session.awaited(task) {
@@ -67,7 +71,7 @@ extension Sessions {
     package func extendTask(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
         let end = lease.map { environment.clock.now().later(by: $0) } ?? .max
         let task = try await following(id) { id in
-            _ = try await ofTask(id) { try $0.standing(of: id) }
+            _ = try await standing(of: id)
             guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
             return task
         }
@@ -107,6 +111,9 @@ extension Sessions {
 
     /// What is known of a task besides: its notes, and the user of its session; nil when it is over.
     package func details(of task: StoredTask) async throws -> TaskDetails? {
+        if let notice = environment.claimed(notice: task) {
+            return TaskDetails(input: notice.input, notes: nil, isAwaited: false, userID: notice.userID)
+        }
         guard let session = try await session(task.id.session) else { return nil }
         guard let standing = try? session.standing(of: task.id) else { return nil }
         return TaskDetails(
@@ -144,7 +151,7 @@ extension Sessions {
             if task.isKept {
                 if try await hold(task.id) == nil { _ = try await self.update(task.id, .hold) }
             } else {
-                try await giveUpTask(task, reason: Self.leaseEnded)
+                try await giveUpTask(task, reason: task.notice == nil ? Self.leaseEnded : Session.timeOver)
             }
             return true
         } catch TaskError.over {
@@ -169,6 +176,13 @@ extension Sessions {
 
     func update(_ id: TaskID, _ update: TaskUpdate) async throws -> StoredTask? {
         try await environment.ask { store throws(StoreError) in try await store.updateTask(id, update) }
+    }
+
+    /// What is known of a task.
+    ///
+    /// - Throws: ``TaskError/over``.
+    func standing(of id: TaskID) async throws -> TaskStanding {
+        id.isNotice ? .ofNotice : try await ofTask(id) { try $0.standing(of: id) }
     }
 
     /// Does something with the session of a task. Whatever is gone by now means that the task is over.

@@ -22,6 +22,7 @@ extension Sessions {
                 // Without its uses, a session that has left memory looks older than it is.
                 continue
             }
+            await endUnnoticed()
             await goThroughStore()
         }
         // The store is still open. After a restart, sessions are as old as their last use says.
@@ -71,9 +72,14 @@ extension Sessions {
                     let deadline = session.stored.deadline(settings)
                     registry.reconsider(session.id, at: settings.look(before: deadline, from: now))
                 case .held: _ = try await end(session, .tokenReused)
-                case .kept where environment.store.outlivesProcess: kept.append(session.id)
-                // Its work may be done before.
-                case .kept(let end): registry.reconsider(session.id, at: min(end, now + Self.keptInterval))
+                case .kept(let end):
+                    if environment.givesNotice { _ = try await session.loseTokens(.expired) }
+                    if environment.store.outlivesProcess {
+                        kept.append(session.id)
+                    } else {
+                        // Its work may be done before.
+                        registry.reconsider(session.id, at: min(end, now + Self.keptInterval))
+                    }
                 case .expired where environment.store.outlivesProcess: leave(session)
                 case .expired, .ended: try await finish(session, .expired)
                 }
@@ -87,6 +93,33 @@ extension Sessions {
     /// The session has expired, and the store keeps it for a while. It counts until the store has deleted it.
     private func leave(_ session: Session) {
         if registry.retire(session.id) { session.tellWatchers(of: .expired) }
+        if environment.givesNotice { unnoticed.withLock { $0.append(session.id) } }
+    }
+
+    /// Ends expired sessions that have left memory, to tell back ends of it. By the clock of this process they could be
+    /// used a while ago, so a start with a wrong clock does not end them all.
+    package func endUnnoticed() async {
+        guard unnoticed.withLock({ !$0.isEmpty }), environment.store.trouble == nil else { return }
+        let ids = unnoticed.withLock { ids in
+            defer { ids = [] }
+            return ids
+        }
+        let query = ExpiryQuery(
+            now: environment.clock.now(), idleTimeout: settings.idleTimeout, retention: 0, limit: ids.count,
+            isInUse: { [registry] in registry.isInUse($0) })
+        // Together, because a store writes what comes together at once.
+        await withDiscardingTaskGroup { group in
+            for id in ids { group.addTask { await self.endUnnoticed(id, query) } }
+        }
+    }
+
+    private func endUnnoticed(_ id: SessionID, _ query: ExpiryQuery) async {
+        do {
+            if try await environment.endOverdue(id, query) { return countEnd() }
+            // The store does not know its last use yet.
+            guard registry[id] == nil, registry.isInUse(id) else { return }
+        } catch {}
+        unnoticed.withLock { $0.append(id) }
     }
 
     /// Looks at so many stored sessions each second that each is looked at within minutes; at more when many have
@@ -116,8 +149,8 @@ extension Sessions {
         let nothing = ExpiredSessions(count: 0, looked: 0)
         let now = environment.clock.now()
         let (settings, isCrowded) = (environment.settings, isCrowded)
-        var retention = isCrowded ? 0 : settings.expiredRetention
-        let isTooEarly = now - startedAt < retention
+        let isTooEarly = !isCrowded && now - startedAt < settings.expiredRetention
+        var retention = isCrowded || environment.givesNotice ? 0 : settings.expiredRetention
         guard environment.store.outlivesProcess, !isTooEarly || environment.isShared else { return nothing }
         if isTooEarly { retention = .max }
         var query = ExpiryQuery(

@@ -73,7 +73,7 @@ extension Sessions {
             .map(\.record)
             .sorted { ($0.signedInAt(user), $0.id) < ($1.signedInAt(user), $1.id) }
         for old in others.prefix(max(0, others.count + 1 - environment.settings.maxSessionsOfUser)) {
-            if let session = try await session(old.id) { _ = try await dismiss(session, .requested) }
+            if let session = try await session(old.id) { _ = try await dismiss(session, .userLimit) }
         }
     }
 
@@ -84,7 +84,7 @@ extension Sessions {
     package func detachUser(from session: Session, once: Once<Void>? = nil) async throws {
         try await session.transact(hasPrecedence: true, once: once) { pending in
             try session.leaveUser(on: &pending)
-            if pending.details.userID != nil { pending.details.userID = nil }
+            session.setUser(nil, on: &pending)
         }
     }
 

@@ -29,6 +29,8 @@ package final class Sessions: Sendable {
     let dueCount = Atomic<Int>(0)
     /// By how many milliseconds the oldest of them was late when it was found last.
     let dueLag = Atomic<Int64>(0)
+    /// Expired sessions that have left memory, and that back ends are to be told of at once.
+    let unnoticed = Mutex<[SessionID]>([])
     let userTurns = UserTurns()
     let ids = SessionIDSource()
     /// In steady time.
@@ -101,7 +103,7 @@ package final class Sessions: Sendable {
     ///
     /// - Returns: whether it has ended now, or has lost them.
     func dismiss(_ session: Session, _ end: SessionEnd) async throws(SessionError) -> Bool {
-        if try await session.loseTokens(isStolen: end == .tokenReused) { return true }
+        if try await session.loseTokens(end) { return true }
         return try await self.end(session, end)
     }
 
@@ -109,7 +111,12 @@ package final class Sessions: Sendable {
     ///
     /// - Returns: whether the store had it.
     package func endStored(_ id: SessionID) async throws(SessionError) -> Bool {
-        let isEnded = try await environment.ask { store throws(StoreError) in try await store.end(id) }
+        // Nothing is known of it.
+        let notice = environment.notice(
+            .ended, of: id, revision: 0, userID: nil, because: .requested, at: environment.clock.now())
+        let isEnded = try await environment.ask { _ throws(StoreError) in
+            try await environment.end(id, as: nil, telling: notice)
+        }
         if isEnded { countEnd() }
         return isEnded
     }
@@ -151,12 +158,12 @@ package final class Sessions: Sendable {
         _ session: Session, _ end: SessionEnd, as standing: SessionStanding? = nil
     ) async throws(SessionError) {
         let id = session.id
-        var last: SessionRecord?
+        var last = session.stored
         var (wasStored, hasRemains) = (false, false)
         do throws(StoreError) {
             // When it has expired, or ends for a new one, there is nothing to leave.
-            if end != .expired { hasRemains = try await environment.leaveRemains(of: session.stored.record, &last) }
-            wasStored = hasRemains ? true : try await environment.end(id, as: standing, &last)
+            if end != .expired, end != .displaced { hasRemains = try await environment.leaveRemains(of: &last, end) }
+            wasStored = hasRemains ? true : try await environment.end(&last, end, as: standing)
         } catch .gone {
         } catch {
             throw SessionError(error)
@@ -166,7 +173,7 @@ package final class Sessions: Sendable {
         session.markEnded()
         // Another caller may just have loaded it again.
         if let removed, removed !== session { removed.markEnded() }
-        if wasStored { environment.runEnded(last ?? session.stored.record) }
+        if wasStored { environment.runEnded(last.record) }
         // A session that expired and left memory meanwhile still counts.
         guard removed != nil || (wasStored && environment.store.outlivesProcess) else { return }
         // One of which something is left counts until that is removed.

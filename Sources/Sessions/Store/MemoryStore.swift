@@ -44,8 +44,10 @@ package final class MemoryStore: PromptStore {
         return .full(of: DocumentBytes(stored: total - growth, allowed: mostBytes))
     }
 
-    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
-        done(add(session))
+    package func create(
+        _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        done(add(session, tasks: notice.map { [$0] } ?? []))
     }
 
     func add(
@@ -131,7 +133,9 @@ package final class MemoryStore: PromptStore {
         }
     }
 
-    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+    package func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool {
         try shards.withLock(place(of: id)) { sessions throws(StoreError) in
             guard let ended = sessions[id] else { return false }
             guard standing == nil || standing == ended.standing else { throw .conflict }
@@ -140,7 +144,10 @@ package final class MemoryStore: PromptStore {
             endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)
             index(id, from: ended.record.times, to: .none)
-            tasks.withLock { if !$0.isEmpty { $0.removeAll(of: id) } }
+            tasks.withLock { tasks in
+                if !tasks.isEmpty { tasks.removeAll(of: id) }
+                if let notice { tasks.put(notice) }
+            }
             if ended.record.replayBytes > 0 { shelf.withLock { $0.removeAll(of: id) } }
             return true
         }
@@ -278,7 +285,7 @@ extension MemoryStore: ReplayStore {
         if let other = shelf.withLock({ $0.keep(once.claim(of: id), now: once.now, atMost: once.mostLone) }) {
             return done(.success(other))
         }
-        if let failure = add(session) {
+        if let failure = add(session, tasks: once.notice.map { [$0] } ?? []) {
             shelf.withLock { $0.take(once.replay.entry.id) }
             return done(.failure(failure))
         }

@@ -46,9 +46,12 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// Adds a session that no client knows yet.
     ///
-    /// - Parameter done: as for ``commit(_:then:)``. ``StoreError/conflict`` when the id is taken, or the store cannot
-    ///   distinguish it from another one.
-    func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void)
+    /// - Parameters:
+    ///   - notice: is added with it.
+    ///   - done: as for ``commit(_:then:)``. ``StoreError/conflict`` when the id is taken, or the store cannot
+    ///     distinguish it from another one.
+    func create(
+        _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void)
 
     /// The session as last committed; `nil` when there is none.
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession?
@@ -94,10 +97,14 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// Ends a session for good: no commit in progress can bring it back. Returns whether it existed.
     ///
-    /// - Parameter standing: it must still be as this says; nil when it ends in any case. A store of one process need
-    ///   not look at it.
+    /// - Parameters:
+    ///   - standing: it must still be as this says; nil when it ends in any case. A store of one process need not look
+    ///     at it.
+    ///   - notice: is added if the session existed.
     /// - Throws: ``StoreError/conflict`` when it is not.
-    func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool
+    func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool
 
     /// Lets no other process commit to the session for a moment, until this process has committed to it: for a commit
     /// that must not keep losing. It can fail to; then the commit may lose again.
@@ -115,7 +122,8 @@ package protocol SessionStore: AnyObject, Sendable {
     /// Hands out tasks: those of that name whose time has come, the earliest first. Durable when it returns: no attempt
     /// is forgotten. Of two callers at once, each task goes to one.
     ///
-    /// Tasks come and go with commits (``SessionCommit/tasks``), and go with their session, however that ends.
+    /// Tasks come and go with commits (``SessionCommit/tasks``), and go with their session, however that ends. Notices
+    /// stay (``SessionNotice``).
     func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims
 
     /// Changes a task.
@@ -179,12 +187,21 @@ extension SessionStore {
         }
     }
 
-    /// Ends it in any case.
-    package func end(_ id: SessionID) async throws(StoreError) -> Bool { try await end(id, as: nil) }
+    /// Ends it, and tells nobody.
+    package func end(_ id: SessionID, as standing: SessionStanding? = nil) async throws(StoreError) -> Bool {
+        try await end(id, as: standing, telling: nil)
+    }
+
+    /// Adds a session, and tells nobody.
+    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        create(session, telling: nil, then: done)
+    }
 
     /// The same, waiting.
-    package func create(_ session: StoredSession) async throws(StoreError) {
-        let error = await withUnsafeContinuation { waiting in create(session) { waiting.resume(returning: $0) } }
+    package func create(_ session: StoredSession, telling notice: StoredTask? = nil) async throws(StoreError) {
+        let error = await withUnsafeContinuation { waiting in
+            create(session, telling: notice) { waiting.resume(returning: $0) }
+        }
         if let error { throw error }
     }
 

@@ -39,8 +39,9 @@ struct TaskIndex {
         over.remove(task.overAt, id)
     }
 
+    /// All but its notices.
     mutating func removeAll(of session: SessionID) {
-        for id in ofSession[session] ?? [] { remove(id) }
+        for id in ofSession[session] ?? [] where !id.isNotice { remove(id) }
     }
 
     var isEmpty: Bool { tasks.isEmpty }

@@ -1,7 +1,8 @@
 import JSONDocument
 import Navigation
 
-/// A task as a store keeps it: where it stands. What is to be done is in the journey, which the session's record has.
+/// A task as a store keeps it: where it stands. What is to be done is in the journey, which the session's record has, or
+/// in its ``notice``.
 ///
 /// All times are steady time, in milliseconds; `Int64.max` is never.
 package struct StoredTask: Sendable, Equatable {
@@ -19,10 +20,12 @@ package struct StoredTask: Sendable, Equatable {
     /// Whether its journey keeps a result of it that could not be taken. Then it is not handed out any more: the work
     /// was done.
     package private(set) var isKept: Bool
+    /// What a task says that belongs to no journey; nil for all others.
+    package let notice: SessionNotice?
 
     package init(
         id: TaskID, name: String, attempts: Int, createdAt: Int64, attempt: Int = 0, due: Int64,
-        isClaimed: Bool = false, isKept: Bool = false
+        isClaimed: Bool = false, isKept: Bool = false, notice: SessionNotice? = nil
     ) {
         self.id = id
         self.name = name
@@ -32,6 +35,7 @@ package struct StoredTask: Sendable, Equatable {
         self.due = due
         self.isClaimed = isClaimed
         self.isKept = isKept
+        self.notice = notice
     }
 
     /// Whether no attempt is left.
@@ -41,8 +45,8 @@ package struct StoredTask: Sendable, Equatable {
     package var readyAt: Int64 { isExhausted || isKept ? .max : due }
 
     /// When the lease of its last attempt, or of one that has left a result, is over. The end of the task's own time is
-    /// its journey's. A held result is never looked at: an operator has to.
-    package var overAt: Int64 { (isKept ? isClaimed : isExhausted) ? due : .max }
+    /// its journey's, or if it has none, this one. A held result is never looked at: an operator has to.
+    package var overAt: Int64 { notice?.endsAt ?? ((isKept ? isClaimed : isExhausted) ? due : .max) }
 
     /// Whether it may be handed out.
     package func isReady(at now: Int64) -> Bool { readyAt <= now }
@@ -214,10 +218,8 @@ package struct ClaimedTask: Sendable {
     package let task: StoredTask
     package let input: JSONDocument
     package let userID: String?
-    package let flow: String
-    package let version: Int
-    /// The journey's step.
-    package let step: UInt64
+    /// The flow and the step of its journey; nil for a notice.
+    package let place: (flow: String, version: Int, step: UInt64)?
 }
 
 /// Why nothing was done with a task, apart from what its flow has to say: that is a `JourneyRefusal`.

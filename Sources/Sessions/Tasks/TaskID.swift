@@ -2,7 +2,8 @@
 /// index, stays the same over all attempts, and never comes back.
 ///
 /// Its text is `tsk-`, the digits of the session's id, the journey's id without its prefix, and the number, with
-/// hyphens between: it has no dot, so that it can be signed as a message id of Standard Webhooks.
+/// hyphens between: it has no dot, so that it can be signed as a message id of Standard Webhooks. In that of a notice
+/// `session` is in the place of the journey.
 package struct TaskID: Sendable, Hashable {
     package let session: SessionID
     package let journey: String
@@ -20,8 +21,9 @@ package struct TaskID: Sendable, Hashable {
         guard parts.count == 4, parts[0] == "tsk", let session = SessionID("ses_\(parts[1])"),
             let number = UInt64(parts[3]), number > 0
         else { return nil }
-        let journey = parts[2] == JourneySettings.mainID ? JourneySettings.mainID : "jrn_\(parts[2])"
-        guard JourneyID.isOne(journey) else { return nil }
+        let isNamed = parts[2] == JourneySettings.mainID || Self.isNotice(parts[2])
+        let journey = isNamed ? String(parts[2]) : "jrn_\(parts[2])"
+        guard isNamed || JourneyID.isOne(journey) else { return nil }
         self.init(session: session, journey: journey, number: number)
         // One text for each.
         guard description == text else { return nil }
@@ -30,7 +32,7 @@ package struct TaskID: Sendable, Hashable {
 
 extension TaskID: CustomStringConvertible {
     package var description: String {
-        let journey = journey == JourneySettings.mainID ? journey[...] : journey.dropFirst("jrn_".count)
+        let journey = journey.hasPrefix("jrn_") ? journey.dropFirst("jrn_".count) : journey[...]
         return "tsk-\(session.description.dropFirst(SessionID.prefix.count))-\(journey)-\(number)"
     }
 }

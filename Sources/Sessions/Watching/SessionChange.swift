@@ -32,12 +32,18 @@ extension SessionChange {
 }
 
 /// Why a session ended.
-package enum SessionEnd: Sendable, Equatable {
+///
+/// The values are what clients and back ends are told.
+package enum SessionEnd: String, Sendable {
     /// A caller ended it.
     case requested
     case expired
     /// A token was used after it had been replaced.
-    case tokenReused
+    case tokenReused = "token_reused"
+    /// A new session needed its place.
+    case displaced
+    /// Its user has signed in to a newer one, and has no more at once.
+    case userLimit = "user_limit"
     /// Another process ended it, and knows why.
     case elsewhere
 }

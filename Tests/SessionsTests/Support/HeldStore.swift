@@ -63,8 +63,10 @@ final class HeldStore: SessionStore {
         held.withLock { $0.append((commit, done)) }
     }
 
-    func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
-        inner.create(session, then: done)
+    func create(
+        _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        inner.create(session, telling: notice, then: done)
     }
     func receive(_ arrival: SessionArrival) async throws(StoreError) { try await inner.receive(arrival) }
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession? { try await inner.load(id) }
@@ -90,8 +92,10 @@ final class HeldStore: SessionStore {
     func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] { try await inner.tasks(query) }
 
     func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
-    func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
-        try await inner.end(id, as: standing)
+    func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool {
+        try await inner.end(id, as: standing, telling: notice)
     }
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
         try await inner.sessions(ofUser: userID)

@@ -77,8 +77,10 @@ final class SharedStore: Sendable {
             return session
         }
 
-        func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
-            hub.inner.create(session, then: done)
+        func create(
+            _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void
+        ) {
+            hub.inner.create(session, telling: notice, then: done)
         }
 
         func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
@@ -103,10 +105,12 @@ final class SharedStore: Sendable {
 
         func touch(_ uses: [SessionUse]) async throws(StoreError) { try await hub.inner.touch(uses) }
 
-        func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+        func end(
+            _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+        ) async throws(StoreError) -> Bool {
             try await beforeEnd.withLock(\.self)?()
             defer { hub.tell(id) }
-            return try await hub.inner.end(id, as: standing)
+            return try await hub.inner.end(id, as: standing, telling: notice)
         }
 
         /// Sessions that a server of an earlier version was the last to write.

@@ -37,11 +37,13 @@ final class StoreWrapper: SessionStore {
     /// Called before each create.
     let beforeCreate = Mutex<(@Sendable (StoredSession) throws(StoreError) -> Void)?>(nil)
 
-    func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+    func create(
+        _ session: StoredSession, telling notice: StoredTask?, then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
         Task {
             do throws(StoreError) {
                 try beforeCreate.withLock { $0 }?(session)
-                try await inner.create(session)
+                try await inner.create(session, telling: notice)
                 await afterCreate.withLock { $0 }?(session.record.id)
                 done(nil)
             } catch {
@@ -136,10 +138,12 @@ final class StoreWrapper: SessionStore {
         try await inner.touch(uses)
     }
 
-    func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+    func end(
+        _ id: SessionID, as standing: SessionStanding?, telling notice: StoredTask?
+    ) async throws(StoreError) -> Bool {
         if let failure = endFailure.withLock({ $0 }) { throw failure }
         await beforeEnd.withLock { $0 }?()
-        return try await inner.end(id, as: standing)
+        return try await inner.end(id, as: standing, telling: notice)
     }
 
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
