@@ -21,7 +21,7 @@ extension SessionStoreContract {
         arguments: stores)
     func notices(_ candidate: Candidate) async throws {
         let store = try await make(candidate)
-        let (created, ended) = (notice(.created), notice(.ended, at: 101, user: "a b/ü", because: "requested"))
+        let (created, ended) = (notice(.created), notice(.ended, at: 101, user: "\u{301} b/ü", because: "requested"))
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11), telling: created)
         var commit = Self.commit(Self.record(id, revision: 2), replacing: 1)
         let signedIn = notice(.signedIn, at: 102, user: "ada")

@@ -30,8 +30,9 @@ package struct SessionNotice: Sendable, Equatable {
 
     /// - Parameter text: see ``text``.
     package init(text: String, endsAt: Int64) {
-        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        self.init(userID: parts.last, reason: parts.count > 1 ? parts[0] : nil, endsAt: endsAt)
+        // By bytes: a user's id may begin with a combining character.
+        let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
+        self.init(userID: parts.last.map { String(Substring($0)) }, reason: String(Substring(parts[0])), endsAt: endsAt)
     }
 
     init(userID: String?, reason: String?, endsAt: Int64) {
