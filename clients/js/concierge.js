@@ -10,6 +10,7 @@ export class Problem extends Error {
 }
 
 const CURRENT = "/v1/sessions/current";
+const unless401 = (error) => (error.status === 401 ? null : Promise.reject(error));
 // Among the tabs of a browser. Locks exist on secure pages only (https, localhost); elsewhere each tab is on its own.
 const locks = globalThis.navigator?.locks ?? { request: async (name, options, work) => work() };
 
@@ -94,7 +95,7 @@ export class Session extends EventTarget {
           await (verifier ? ask({ verifier }).catch(() => ask()) : ask());
         } else if (token === this.token) {
           if (!token || !verifier) return false;
-          const fresh = await ask({ verifier }).catch((error) => (error.status === 401 ? null : Promise.reject(error)));
+          const fresh = await ask({ verifier }).catch(unless401);
           if (fresh) this.token = fresh.body.token;
           else if (!(await this.#isReplaced(token))) return false;
         }
@@ -108,8 +109,7 @@ export class Session extends EventTarget {
   }
 
   refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body, isExpired: false });
-  end = () => this.request("DELETE", CURRENT).catch((error) => error.status === 401 || Promise.reject(error))
-    .then(() => ((this.token = null), this.#expire()));
+  end = () => this.request("DELETE", CURRENT).catch(unless401).then(() => ((this.token = null), this.#expire()));
   service = (name) => this.item(Service, `${CURRENT}/services/${name}`);
   services = async () => (await this.request("GET", `${CURRENT}/services?limit=100`)).body.items;
   journey = (id) => this.item(Journey, `${CURRENT}/journeys/${id}`, this.query);
@@ -159,8 +159,8 @@ export class Session extends EventTarget {
     const isTold = status && path !== `${CURRENT}/tokens`; // A token is nothing to look at.
     if (isTold) this.#tell("exchange", { method, path, body, answer, duration: performance.now() - began });
     if (status === 401 && !isWatching) {
-      const canRepeat = !isAgain && (await this.#exchange(token));
-      if (canRepeat) return this.request(method, path, { body, headers: fields, signal, isAgain: true });
+      const options = { body, headers: fields, signal, isAgain: true };
+      if (!isAgain && (await this.#exchange(token))) return this.request(method, path, options);
       if (token === this.token) this.#expire();
     }
     if (answer.body?.code === "session_not_found" && path.startsWith(CURRENT)) this.#expire();
@@ -359,8 +359,7 @@ export class Journey extends Live {
   back = () => this.send("back");
   navigate = (to) => this.write("POST", `/navigation${this.query}`, { body: { to } });
   startOver = (flow, input) => this.write("PUT", this.query, { body: { flow, input } });
-  link = async (expiresIn) =>
-    (await this.session.request("POST", `${this.path}/links`, { body: { expires_in: expiresIn } })).body;
+  link = async (expires_in) => (await this.session.request("POST", `${this.path}/links`, { body: { expires_in } })).body;
   abandon = () => this.session.request("DELETE", this.path).then(() => this.show(null, null));
   service = (name) => this.session.item(Service, `${this.path}/services/${name}`);
 

@@ -275,8 +275,8 @@ struct LoadedSchemas: Sendable {
         ]
     }
 
-    /// What tells the parts of a ``choice(of:by:)`` apart. With `const` generators make a type with one value of it, and
-    /// clients in Rust send the member twice.
+    /// What tells the parts of a ``choice(of:by:)`` apart. With `const` generators make a type with one value of it,
+    /// and clients in Rust send the member twice.
     private static func exactly(_ name: String) -> JSONDocument {
         // No name has anything else that means something in a pattern.
         ["type": "string", "pattern": JSONDocument("^\(name.replacing(".", with: "\\."))$")]

@@ -1,8 +1,8 @@
 import Operations
 
 extension Application {
-    /// Tells a manager that has a watchdog, twice in its interval, that the workers respond. It ends the process when it
-    /// does not hear that, and starts another one.
+    /// Tells a manager that has a watchdog, twice in its interval, that the workers respond. It ends the process when
+    /// it does not hear that, and starts another one.
     package nonisolated func reassure(_ manager: ServiceManager) async {
         guard let interval = manager.watchdogInterval else { return }
         var isTold = false

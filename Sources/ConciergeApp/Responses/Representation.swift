@@ -26,8 +26,8 @@ struct Representation: Sendable {
     /// - Parameter names: the fields of the request that decide which form of it the client gets.
     func answer(to request: HTTPRequest, varying names: [HTTPFieldName] = []) throws(Problem) -> HTTPResponse {
         let isKnown = try Conditions.isNotModified(request, etag)
-        // The head of a 304 has the length of the body that it stands for (RFC 9110, section 8.6): Squid takes it for the
-        // length of what it has stored.
+        // The head of a 304 has the length of the body that it stands for (RFC 9110, section 8.6): Squid takes it for
+        // the length of what it has stored.
         var response = HTTPResponse(isKnown ? .notModified : .ok, body: bytes)
         if !isKnown { response.fields.add(.contentType, mediaType) }
         // No window that another site has opened may reach into the page.

@@ -67,8 +67,8 @@ extension HTTPResponse {
             && (status == .ok || status == .notModified)
     }
 
-    /// A 304 that caches may use has the length of the 200 that it stands for. For a state's, which none keeps, compressing
-    /// would be too dear.
+    /// A 304 that caches may use has the length of the 200 that it stands for. For a state's, which none keeps,
+    /// compressing would be too dear.
     private var isWorthCompressing: Bool { status == .ok || fields[.cacheControl] != "no-store" }
 
     /// Whether it has to be compressed, and that takes longer than a worker should spend on one response.

@@ -16,8 +16,8 @@ public final class HTTPRequest: Sendable {
     public let peer: PeerAddress
     /// The client's address: ``peer``, or what trusted proxies say (``HTTPServerConfiguration/trustedProxies``).
     public let client: PeerAddress
-    /// What stands before the path of each address that the response gives: ``HTTPServerConfiguration/basePath``, or what
-    /// a trusted proxy says; empty for nothing. It has no final slash.
+    /// What stands before the path of each address that the response gives: ``HTTPServerConfiguration/basePath``, or
+    /// what a trusted proxy says; empty for nothing. It has no final slash.
     public let basePath: String
     /// The matched route and its parameters.
     public let match: RouteMatch

@@ -36,7 +36,8 @@ package struct InheritedSockets: Sendable {
         return sockets
     }()
 
-    /// The descriptor of the socket with that name. Where only one socket is wanted and there, its name does not matter.
+    /// The descriptor of the socket with that name. Where only one socket is wanted and there, its name does not
+    /// matter.
     ///
     /// - Parameter isOnly: whether the process wants no other socket.
     package func descriptor(named name: String, isOnly: Bool) throws(Missing) -> Int32 {

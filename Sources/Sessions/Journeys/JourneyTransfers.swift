@@ -30,8 +30,8 @@ struct JourneyTransfers: Sendable {
         var links: [Link] = []
         /// How far its task is: attempts, and the lease of a worker.
         var task: StoredTask?
-        /// Until when a worker may report on its task by the name that it had here; nil if it waited for none. In steady
-        /// time.
+        /// Until when a worker may report on its task by the name that it had here; nil if it waited for none. In
+        /// steady time.
         var followedUntil: Int64?
     }
 

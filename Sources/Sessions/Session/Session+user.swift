@@ -75,8 +75,8 @@ extension Session {
     }
 
     /// Ends the tokens of a session that its user did not ask to end, if it has work, or something to do at its end: it
-    /// goes on without them. Links to its journeys end as well when somebody has stolen one. Of an expired one this tells
-    /// back ends that it has.
+    /// goes on without them. Links to its journeys end as well when somebody has stolen one. Of an expired one this
+    /// tells back ends that it has.
     ///
     /// - Returns: false when it has neither.
     nonisolated(nonsending) func loseTokens(_ end: SessionEnd) async throws(SessionError) -> Bool {
@@ -98,8 +98,8 @@ extension Session {
         }
     }
 
-    /// Ends the journeys of a session that its client ends, if one of them has to do something at its end. For the tasks
-    /// that are recorded then the session stays, without a token, a user and services.
+    /// Ends the journeys of a session that its client ends, if one of them has to do something at its end. For the
+    /// tasks that are recorded then the session stays, without a token, a user and services.
     ///
     /// - Returns: false when it need not stay; then nothing has changed.
     nonisolated(nonsending) func stayForTasks() async throws(SessionError) -> Bool {

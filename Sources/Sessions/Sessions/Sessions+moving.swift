@@ -169,7 +169,8 @@ extension Sessions {
         }
     }
 
-    /// The session from which the journey came may be open, may have expired, or be deleted (``SessionRecord/hasEnded``).
+    /// The session from which the journey came may be open, may have expired, or be deleted
+    /// (``SessionRecord/hasEnded``).
     private func places(ofMoved task: TaskID) async throws -> [TaskID] {
         do {
             return try await ofTask(task) { try $0.places(ofMoved: task) }

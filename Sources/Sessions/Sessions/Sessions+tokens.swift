@@ -4,8 +4,8 @@ extension Sessions {
     /// - Parameters:
     ///   - token: `nil` when the request has none, or one that is malformed.
     ///   - isUse: whether finding the session counts as a use of it; see also ``noteUse(of:)``.
-    ///   - isRepeated: asked before the use of a replaced token ends the session: whether the request is the copy of one
-    ///     that the session has executed. Then it does not end, and nothing but the response may be given.
+    ///   - isRepeated: asked before the use of a replaced token ends the session: whether the request is the copy of
+    ///     one that the session has executed. Then it does not end, and nothing but the response may be given.
     ///   - report: called when the token was replaced so long ago that its use ends the session, once for a session.
     /// - Throws: ``SessionError/unauthenticated`` for every bad token; the store's error when the session is not in
     ///   memory and the store cannot be asked.

@@ -1,8 +1,8 @@
 import JSONDocument
 import Navigation
 
-/// A task as a store keeps it: where it stands. What is to be done is in the journey, which the session's record has, or
-/// in its ``notice``.
+/// A task as a store keeps it: where it stands. What is to be done is in the journey, which the session's record has,
+/// or in its ``notice``.
 ///
 /// All times are steady time, in milliseconds; `Int64.max` is never.
 package struct StoredTask: Sendable, Equatable {
