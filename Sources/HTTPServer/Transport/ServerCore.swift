@@ -49,7 +49,7 @@ final class ServerCore: Sendable {
         let fields = HTTPRequestFields(raw)
         let connection = raw.pointee.connection
         let decision: Router.Decision
-        if let refusal = HTTPError(raw.pointee.refusal, of: method, limits) {
+        if raw.pointee.refusal != CMHD_REFUSAL_NONE, let refusal = HTTPError(raw.pointee.refusal, of: method, limits) {
             decision = .refuse(refusal)
         } else {
             let outcome = router.find(method, fields)
