@@ -46,9 +46,9 @@ struct ExpectationTests {
 
     @Test("gets no body with a status that has none, although its own would follow", arguments: [204, 304])
     func withoutBody(status: UInt16) async throws {
-        try await withServer(routes: { routes in
+        try await withRoutes { routes in
             routes.on(.put, "/known") { _ in HTTPResponse(HTTPStatus(status), body: Array("for a GET".utf8)) }
-        }) { server in
+        } _: { server in
             try await server.connected { connection in
                 try connection.send(Self.head("/known", ""))
                 let text = String(decoding: try connection.readToEnd(), as: UTF8.self)
