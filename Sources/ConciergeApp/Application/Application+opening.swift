@@ -55,7 +55,7 @@ extension Application {
                 readiness.open()
                 return true
             } catch _ as StoreRefusedError {
-                // Whoever changes Redis may mend it. `told` has the reason.
+                // An operator may mend Redis. `told` has the reason.
             } catch {
                 readiness.hold("\(error)")
                 log.write(.error, "store_not_opened") { $0.add("detail", "\(error)") }

@@ -152,7 +152,8 @@ final class SessionCaller: Sendable {
         return KeyOwner(.peer(trace(of: request)), .newSession)
     }
 
-    /// The fewest characters of a key without a token: whoever guesses it gets the token of the new session.
+    /// The fewest characters of a key without a token: a client that guesses it gets the token of the new
+    /// session.
     static let leastKeyLength = 16
 
     private static func namesSession(_ request: HTTPRequest) -> Bool {

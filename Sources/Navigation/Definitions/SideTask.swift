@@ -12,8 +12,8 @@ public struct SideTask: Sendable, Equatable {
     /// The version of the flow.
     public let version: Int
 
-    /// How many may be to be done for a session at a time, unless the caller says less. Whoever makes them without a
-    /// worker would fill the store.
+    /// How many may be to be done for a session at a time, unless the caller says less. A client that makes
+    /// them where no worker takes them would fill the store.
     public static let mostOfSession = 100
 }
 

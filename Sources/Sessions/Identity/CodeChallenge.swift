@@ -1,5 +1,5 @@
-/// The digest of a secret that only the client has: RFC 7636, section 4.2, method S256. Whoever shows the secret, the
-/// *verifier*, is the client that sent the challenge.
+/// The digest of a secret that only the client has: RFC 7636, section 4.2, method S256. The client that shows the
+/// secret, the *verifier*, is the one that sent the challenge.
 package struct CodeChallenge: Sendable, Equatable {
     /// SHA-256 of the verifier. Compared in constant time.
     let digest: SHA256Digest

@@ -184,7 +184,7 @@ extension JourneyWork {
 
 /// By what right a journey is moved.
 package enum JourneyClaim: Sendable {
-    /// Whoever has the link may move the journey, once.
+    /// A client that has the link may move the journey, once.
     case link(PresentedLink)
     /// The user may move the journeys of sessions in which that user is signed in.
     case user(String, journey: String)

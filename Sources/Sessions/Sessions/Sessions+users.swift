@@ -77,8 +77,8 @@ extension Sessions {
         }
     }
 
-    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Whoever
-    /// else writes to the session has to wait for it.
+    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues. Other
+    /// writes to the session wait for it.
     ///
     /// - Parameter once: the request, if its copies must not be executed again.
     package func detachUser(from session: Session, once: Once<Void>? = nil) async throws {

@@ -58,7 +58,8 @@ extension PendingState {
         if let lifetime = times.lifetime { expiresAt = now.later(by: lifetime) }
     }
 
-    /// The user goes, and with the user what was chosen: whoever has the browser next is a guest like any other.
+    /// The user goes, and with the user what was chosen: the next person at the browser is a guest like any
+    /// other.
     mutating func dropChosenTimes(_ settings: SessionSettings) {
         if details.idleTimeout != nil { details.idleTimeout = nil }
         let end = now.later(by: settings.lifetime)
