@@ -5,7 +5,8 @@ import SeededRandomness
 /// The client of one journey: sends it on in its flow, and from session to session, until a server is killed.
 struct Mover {
     private(set) var known: Trip.Known
-    private(set) var moves = 0
+    /// Moves that were acknowledged, and those without a response.
+    private(set) var (moves, cut) = (0, 0)
     private let homes: [Trip.Home]
     private let ports: [UInt16]
     private let round: MoveTorture.Round
@@ -43,6 +44,9 @@ struct Mover {
         mutating get { ports.randomElement(using: &generator) ?? ports[0] }
     }
 
+    /// A request of a former round may come late.
+    private var mayHaveLeft: Bool { !known.open.isEmpty }
+
     private mutating func step(_ step: Trip.Step) throws {
         let number = numbers.take()
         let response = try? Trip.send(
@@ -55,6 +59,7 @@ struct Mover {
         // It waits for its task or its time.
         case 409: break
         case nil, 503: isLost = true
+        case 410 where mayHaveLeft: isLost = true
         default: throw violation("the step", response)
         }
     }
@@ -93,6 +98,9 @@ struct Mover {
         case nil, 503:
             isLost = true
             return nil
+        case 410 where mayHaveLeft:
+            isLost = true
+            return nil
         default: throw violation("a link", made)
         }
     }
@@ -107,14 +115,17 @@ struct Mover {
                 guard let id = response?[member: "id"]?.string else { throw violation("a move", response) }
                 known.place = Trip.Place(home: move.target, journey: id)
                 known.left.append(from)
+                known.open = []
                 self.moves += 1
                 round.acknowledge()
             // The session has no room.
             case 409 where response?.code == "too_many_journeys": break
             // The other request has the journey, or the session to which it was going has refused it.
             case 404 where moves.count > 1: break
+            case 404 where mayHaveLeft: isLost = true
             case nil, 503:
-                known.open.append(move)
+                if known.place == from { known.open.append(move) }
+                cut += 1
                 isLost = true
             default: throw violation("a move", response)
             }
@@ -123,6 +134,7 @@ struct Mover {
 
     private func violation(_ what: String, _ response: TestResponse?) -> Torture.Violation {
         Torture.Violation(
-            description: "\(what) of \(known.story): \(response?.status ?? 0) \(response?.text.prefix(500) ?? "")")
+            description: "\(what) of \(known.story): \(response?.status ?? 0) \(response?.text.prefix(500) ?? ""), "
+                + "open \(known.open)")
     }
 }

@@ -86,7 +86,7 @@ enum Trip {
         var place: Place
         /// Where it was in this round.
         var left: [Place] = []
-        /// Moves that got no response in this round.
+        /// Moves from here that got no response. One that a store took while a server or Redis was killed may come later.
         var open: [Move] = []
         /// The numbers of acknowledged steps.
         var acknowledged: [Step: Set<Int>] = [:]
