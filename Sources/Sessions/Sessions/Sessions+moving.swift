@@ -133,14 +133,21 @@ extension Sessions {
 
     func finishMoves(of id: SessionID) async throws {
         guard let source = try await session(id) else { return }
+        var failure: (any Error)?
         for departure in try source.departuresUnderWay() {
-            if let target = try await session(departure.target) {
-                _ = try await bring(departure, from: source, to: target)
-            } else if try await hasArrived(departure) {
-                try await source.forgetDeparted(departure.arrival)
-            } else {
-                try await source.takeBackJourney(departure.arrival)
-            }
+            // One that cannot be brought keeps no other waiting.
+            do { try await finish(departure, from: source) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func finish(_ departure: JourneyTransfers.Departure, from source: Session) async throws {
+        if let target = try await session(departure.target) {
+            _ = try await bring(departure, from: source, to: target)
+        } else if try await hasArrived(departure) {
+            try await source.forgetDeparted(departure.arrival)
+        } else {
+            try await source.takeBackJourney(departure.arrival)
         }
     }
 

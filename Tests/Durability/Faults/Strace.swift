@@ -38,6 +38,11 @@ enum Strace {
         try inject("fdatasync:error=EIO:when=\(number)", into: "store writer", of: process)
     }
 
+    /// The program's writer makes so many calls from now on, the last of which does not take effect.
+    static func kill(_ process: ProgramProcess, at call: String, _ number: Int) throws {
+        try inject("\(call):signal=SIGKILL:when=\(number)", into: "store writer", of: process)
+    }
+
     /// The next time that the second worker receives, it takes two minutes.
     static func holdUpWorker(of process: ProgramProcess) throws {
         try inject("recvfrom:delay_enter=120s:when=1", into: "worker 1", of: process)

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// What the long form is told by `make torture`.
-private enum Long {
+enum Long {
     /// The duration in seconds; nil for the short form alone.
     static let seconds = number("TORTURE_SECONDS")
     static let seed = getenv("TORTURE_SEED").flatMap { UInt64(String(cString: $0)) }

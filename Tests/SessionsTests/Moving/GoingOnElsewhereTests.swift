@@ -570,6 +570,41 @@ struct GoingOnElsewhereTests {
         #expect(try await follow(link, into: try await second.session(), second).screen?.id == "a")
     }
 
+    @Test("a journey that cannot be brought, because its target cannot be read, keeps no other waiting")
+    func others() async throws {
+        let store = StoreWrapper()
+        let clock = ManualClock()
+        let first = try fixture(store: store, clock: clock)
+        let (source, one) = try await started(1, in: first)
+        let two = try await source.startJourney(flow: "trip").view.id
+        let targets = [try await first.session(), try await first.session()]
+        for (journey, target) in zip([one, two], targets) {
+            let link = try await link(source, journey)
+            let crash = Crash(at: 2, isDone: false)
+            store.beforeCommit.withLock { hook in
+                hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
+            }
+            _ = try? await follow(link, into: target, first)
+            store.letGo()
+        }
+        #expect(try source.departuresUnderWay().map(\.journey) == [one, two])
+        let second = try fixture(store: store, clock: clock)
+        let damaged = targets[0].id
+        store.beforeLoad.withLock { hook in
+            hook = { id throws(StoreError) in if id == damaged { throw .damaged("a page") } }
+        }
+        let after = try #require(try await second.sessions.session(source.id))
+        await second.sessions.sweepTasks()
+        #expect(try after.departuresUnderWay().map(\.journey) == [one])
+        store.letGo()
+        await second.sessions.sweepTasks()
+        #expect(try after.departuresUnderWay().isEmpty)
+        for target in targets {
+            let target = try #require(try await second.sessions.session(target.id))
+            #expect(try await target.journeys().filter { $0.view.flow == "trip" }.count == 1)
+        }
+    }
+
     /// `MOVES=1000` makes as many moves as that.
     @Test("many moves between sessions, with crashes: each journey is at one place after each", arguments: [1, 2, 3])
     func histories(seed: UInt64) async throws {
