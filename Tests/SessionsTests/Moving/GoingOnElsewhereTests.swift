@@ -580,10 +580,7 @@ struct GoingOnElsewhereTests {
         let targets = [try await first.session(), try await first.session()]
         for (journey, target) in zip([one, two], targets) {
             let link = try await link(source, journey)
-            let crash = Crash(at: 2, isDone: false)
-            store.beforeCommit.withLock { hook in
-                hook = { [inner = store.inner] commit throws(StoreError) in try await crash.pass(commit, inner) }
-            }
+            Crash(at: 2, isDone: false).happens(in: store)
             _ = try? await follow(link, into: target, first)
             store.letGo()
         }
