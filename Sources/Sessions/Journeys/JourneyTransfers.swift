@@ -77,14 +77,16 @@ struct JourneyTransfers: Sendable {
         for place in departures.indices { departures[place].links = [] }
     }
 
-    /// Beyond the limit the oldest goes, of those first that no worker needs.
+    /// Beyond the limit the oldest goes. Those that workers need have a limit of their own.
     mutating func add(_ departure: Departure, now: Int64) {
         departures.append(departure)
-        while departures.count > Self.maximumDepartures,
-            let oldest = departures.firstIndex(where: { $0.content == nil && !$0.isFollowed(at: now) })
-                ?? departures.firstIndex(where: { $0.content == nil })
-        {
-            departures.remove(at: oldest)
+        for isFollowed in [false, true] {
+            func counts(_ departure: Departure) -> Bool { departure.isFollowed(at: now) == isFollowed }
+            while departures.count(where: counts) > Self.maximumDepartures,
+                let oldest = departures.firstIndex(where: { counts($0) && $0.content == nil })
+            {
+                departures.remove(at: oldest)
+            }
         }
     }
 

@@ -172,7 +172,8 @@ extension Sessions {
             for place in try await places(ofMoved: task) {
                 do { return try await following(place, body) } catch TaskError.over {}
             }
-            throw TaskError.over
+            // It may have been on its way at the first look, and have been taken back since.
+            return try await body(task)
         }
     }
 
