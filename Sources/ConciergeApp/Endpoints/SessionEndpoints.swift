@@ -83,7 +83,7 @@ struct SessionEndpoints: Sendable {
         let own = try await caller.session(of: request).session
         let session = try await session(toEnd: request, own)
         let mode = try session.summary().mode
-        try await sessions.close(session)
+        try await sessions.end(session)
         var response = HTTPResponse.done
         guard session === own, mode == .cookie else { return response }
         response.fields.add(.setCookie, caller.cookie.expired)

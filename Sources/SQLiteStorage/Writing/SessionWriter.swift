@@ -194,7 +194,9 @@ struct SessionWriter {
         if let replaced = arrival.replacedRevision {
             guard let row = try storedRow(of: id) else { return .gone }
             guard row.revision == replaced else { return .conflict }
-            if let refusal = refusal(of: size - row.writtenBytes(keys)) { return refusal }
+            // What takes less room than before is not refused: a deletion may leave something.
+            let growth = size - row.writtenBytes(keys)
+            if growth > 0, let refusal = refusal(of: growth) { return refusal }
             _ = try end(id)
         } else {
             if let refusal = refusal(of: size) { return refusal }

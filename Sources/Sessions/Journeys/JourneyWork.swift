@@ -261,7 +261,8 @@ extension JourneyWork {
     /// - Parameter limit: bytes, beside as many for results that are kept for operators; nil for what the outside or
     ///   the time brings about.
     mutating func keep(atMost limit: Int?) throws(SessionError) {
-        let deadline = environment.settings.deadline(lastUsedAt: pending.lastUsedAt, pending.base)
+        let deadline = environment.settings.deadline(
+            lastUsedAt: pending.lastUsedAt, idleTimeout: pending.idleTimeout, expiresAt: pending.expiresAt)
         pending.times = environment.times(of: kept, after: pending.base.times, deadline: deadline, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
         let bytes = kept.bytes(former: former)

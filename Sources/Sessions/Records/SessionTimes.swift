@@ -100,8 +100,10 @@ extension SessionSettings {
     }
 
     /// When a session expires, unless it is used before.
-    func deadline(lastUsedAt: Int64, _ record: SessionRecord) -> Int64 {
-        min(lastUsedAt + (record.idleTimeout ?? idleTimeout) + useLag, record.expiresAt)
+    ///
+    /// - Parameter own: the idle timeout of the session itself.
+    func deadline(lastUsedAt: Int64, idleTimeout own: Int64?, expiresAt: Int64) -> Int64 {
+        min(lastUsedAt + (own ?? idleTimeout) + useLag, expiresAt)
     }
 
     /// When memory looks at a session again that expires at a time: not later than it would if it had chosen no idle
@@ -116,7 +118,9 @@ extension StoredSession {
     }
 
     /// When it expires, unless it is used before: its tokens open nothing from then on.
-    func deadline(_ settings: SessionSettings) -> Int64 { settings.deadline(lastUsedAt: lastUsedAt, record) }
+    func deadline(_ settings: SessionSettings) -> Int64 {
+        settings.deadline(lastUsedAt: lastUsedAt, idleTimeout: record.idleTimeout, expiresAt: record.expiresAt)
+    }
 
     /// When it goes: it may have work that outlives its tokens.
     func end(_ settings: SessionSettings) -> Int64 {
@@ -126,7 +130,9 @@ extension StoredSession {
 
 extension Session.State {
     /// When the session expires, unless it is used before: its tokens open nothing from then on.
-    func deadline(_ settings: SessionSettings) -> Int64 { settings.deadline(lastUsedAt: lastUsedAt, record) }
+    func deadline(_ settings: SessionSettings) -> Int64 {
+        settings.deadline(lastUsedAt: lastUsedAt, idleTimeout: record.idleTimeout, expiresAt: record.expiresAt)
+    }
 
     /// When it goes: it may have work that outlives its tokens.
     func end(_ settings: SessionSettings) -> Int64 {

@@ -62,6 +62,8 @@ extension Session {
         _ signIn: SignIn, leaving exchange: TokenExchange? = nil, keeping journey: String? = nil,
         on pending: inout PendingState
     ) throws(SessionError) {
+        // Its tokens may have ended since the caller found it.
+        guard pending.token != .ofNobody else { throw .ended }
         let user = try environment.catalog.service(named: UserService.name)
         if let former = pending.details.userID, !former.isExactly(signIn.userID) {
             try leaveUser(on: &pending, keeping: journey)
@@ -72,48 +74,31 @@ extension Session {
         pending.token = signIn.token.digest
         pending.take(signIn.times)
         pending.write(user, signIn.document)
+        try redate(&pending)
     }
 
-    /// Ends the tokens of a session that its user did not ask to end, if it has work, or something to do at its end: it
-    /// goes on without them. Links to its journeys end as well when somebody has stolen one. Of an expired one this
-    /// tells back ends that it has.
+    /// The end of the session may have moved, and what its journeys do then.
+    private func redate(_ pending: inout PendingState) throws(SessionError) {
+        guard environment.journeys.engine.catalog.hasLastingExits,
+            var work = try? JourneyWork(on: pending, environment), !work.kept.isEmpty
+        else { return }
+        try work.keep(atMost: nil)
+        pending = work.pending
+    }
+
+    /// Ends the tokens of a session that its user did not ask to end, if it has work: it goes on without them. Links to
+    /// its journeys end as well when somebody has stolen one. Of an expired one this tells back ends that it has.
     ///
-    /// - Returns: false when it has neither.
+    /// - Returns: false when it has no work.
     nonisolated(nonsending) func loseTokens(_ end: SessionEnd) async throws(SessionError) -> Bool {
         do {
             return try await transact(hasPrecedence: true) { [self] pending in
-                guard
-                    pending.times.keptUntil > pending.now || end == .expired || environment.hasLastingExit(pending.base)
-                else { return false }
+                guard pending.times.keptUntil > pending.now || end == .expired else { return false }
                 guard pending.token != .ofNobody else { return true }
                 if end == .tokenReused { try dropLinks(on: &pending) }
                 (pending.details.retiredTokens, pending.details.exchange) = ([], nil)
                 pending.token = .ofNobody
                 environment.tell(.ended, of: pending.details.userID, because: end, on: &pending)
-                return true
-            }
-        } catch {
-            // Units of work throw nothing else.
-            throw error as? SessionError ?? .contention
-        }
-    }
-
-    /// Ends the journeys of a session that its client ends, if one of them has to do something at its end. For the
-    /// tasks that are recorded then the session stays, without a token, a user and services.
-    ///
-    /// - Returns: false when it need not stay; then nothing has changed.
-    nonisolated(nonsending) func stayForTasks() async throws(SessionError) -> Bool {
-        guard environment.hasLastingExit(state.withLock(\.record)) else { return false }
-        do {
-            return try await transact(hasPrecedence: true) { [self] pending in
-                var last = pending
-                _ = try giveUpJourneys(on: &last)
-                guard last.times.keptUntil > last.now else { return false }
-                last.removeAll { $0.name != CoordinatorService.name }
-                environment.tell(.ended, of: last.details.userID, because: .requested, on: &last)
-                last.details = SessionDetails(mode: last.details.mode, revisionFloor: last.details.revisionFloor)
-                last.token = .ofNobody
-                pending = last
                 return true
             }
         } catch {
@@ -157,6 +142,7 @@ extension Session {
         let (now, isChosen) = (pending.now, pending.details.idleTimeout != nil)
         if isChosen, use(now: now) { environment.noteUse(of: self, at: now) }
         pending.dropChosenTimes(environment.settings)
+        try redate(&pending)
     }
 }
 

@@ -31,7 +31,7 @@ extension Sessions {
             }
             // One round of the store costs about the same for one session as for many, and most may be filtered out.
             let part = try await part(after: next, limit: Self.filteredRound, userID: userID)
-            found += part.sessions.map(current).filter { isActive == ($0.deadline(environment.settings) > now) }
+            found += part.sessions.map(current).filter { isActive == $0.isUsable(environment.settings, now: now) }
             next = part.next
             // One session more than requested shows that there is a next page.
             if found.count > limit { next = found[limit - 1].record.id }

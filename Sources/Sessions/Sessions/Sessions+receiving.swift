@@ -84,7 +84,10 @@ extension Sessions {
         environment.knowFlows(session.flows)
         environment.tasks.tell(tasks.map { .begun($0) })
         // If the store ends with the process, memory must know when its sessions expire.
-        if !environment.store.outlivesProcess { _ = try await load(session.id) }
+        if !environment.store.outlivesProcess {
+            if session.stored.record.hasEnded { environment.remains.add(session.stored) }
+            _ = try await load(session.id)
+        }
         createdCount.wrappingAdd(1, ordering: .relaxed)
         return true
     }

@@ -73,7 +73,9 @@ extension Sessions {
                     registry.reconsider(session.id, at: settings.look(before: deadline, from: now))
                 case .held: _ = try await end(session, .tokenReused)
                 case .kept(let end):
-                    if environment.givesNotice { _ = try await session.loseTokens(.expired) }
+                    if environment.givesNotice, mayTrustClock(since: session.stored.deadline(settings), now: now) {
+                        _ = try await session.loseTokens(.expired)
+                    }
                     if environment.store.outlivesProcess {
                         kept.append(session.id)
                     } else {
@@ -88,6 +90,12 @@ extension Sessions {
             }
         }
         return (overdue.count, kept)
+    }
+
+    /// Whether a session has expired while this process ran, or the process has run for so long that a clock that was
+    /// wrong at start has been corrected.
+    private func mayTrustClock(since deadline: Int64, now: Int64) -> Bool {
+        deadline >= startedAt || now - startedAt >= settings.expiredRetention
     }
 
     /// The session has expired, and the store keeps it for a while. It counts until the store has deleted it.

@@ -98,7 +98,6 @@ extension Sessions {
 
     /// Ends the sessions of a user.
     ///
-    /// - Parameter kept: stays: it is the session of the client that ends the others (``close(_:)``).
     /// - Returns: how many.
     package func endSessions(
         ofUser userID: String, except kept: SessionID? = nil
@@ -106,7 +105,7 @@ extension Sessions {
         var count = 0
         for stored in try await stored(ofUser: userID) where stored.record.id != kept {
             guard let session = try await session(stored.record.id) else { continue }
-            if kept == nil ? try await end(session) : try await close(session) { count += 1 }
+            if try await end(session) { count += 1 }
         }
         return count
     }

@@ -82,20 +82,16 @@ package final class Sessions: Sendable {
     @discardableResult
     package func end(_ session: Session) async throws(SessionError) -> Bool {
         // What is on its way has left the session, and is not deleted with it.
-        if session.isMovingJourneys { try? await finishMoves(of: session.id) }
+        if session.isMovingJourneys {
+            do {
+                try await finishMoves(of: session.id)
+            } catch let error as SessionError where error.isTemporary {
+                throw error
+            } catch {
+                // Another try would not help.
+            }
+        }
         return try await end(session, .requested)
-    }
-
-    /// Ends a session that its client ends: what its journeys have to do at their end is done first.
-    ///
-    /// - Returns: whether it has ended now, or stays only for tasks that this has recorded.
-    @discardableResult
-    package func close(_ session: Session) async throws(SessionError) -> Bool {
-        let last = session.stored.record
-        guard try await session.stayForTasks() else { return try await end(session) }
-        environment.runEnded(last)
-        session.tellWatchers(of: .requested)
-        return true
     }
 
     /// Ends a session that its user did not ask to end. One that has work loses its tokens only, and stays for the work

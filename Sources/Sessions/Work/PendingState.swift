@@ -96,6 +96,9 @@ struct PendingState: Sendable {
         }
     }
 
+    /// See ``SessionDetails/idleTimeout``.
+    var idleTimeout: Int64? { box?.extras.details.map(\.idleTimeout) ?? base.idleTimeout }
+
     /// The absolute expiry.
     var expiresAt: Int64 {
         get { box?.extras.expiresAt ?? base.expiresAt }

@@ -185,45 +185,41 @@ import Testing
         #expect(try await Self.released(fixture, "remind").count == (minutes == 30 ? 1 : 0))
     }
 
-    @Test("when its client ends it, it stays for the exit alone, and an operator may end that", arguments: 0..<2)
-    func closed(store: Int) async throws {
-        let fixture = try Self.fixture(DueTests.stores[store]())
-        let (session, first) = try await fixture.sessions.create()
-        let token = try await fixture.sessions.attachUser("ada", to: session)
-        try await fixture.perform(.put(["count": 5]), on: "counter", session)
+    @Test("when it is ended before, it is gone at once", arguments: 0..<2)
+    func ended(store: Int) async throws {
+        let fixture = try Self.fixture(DueTests.stores[store]()) { $0.maxSessionsOfUser = 1 }
+        let (session, _) = try await fixture.sessions.create()
+        _ = try await fixture.sessions.attachUser("ada", to: session)
         _ = try await session.send("again", toJourney: "main")
-        let spy = try ChangeSpy(session)
-        #expect(try await fixture.sessions.close(session))
-        #expect(spy.end == .sessionEnded)
-        for old in [first, token] { #expect(try await !fixture.isAuthenticated(old)) }
-        let record = try #require(try await fixture.store.load(session.id)?.record)
-        #expect(record.services.count == 1 && record.userID == nil)
-        let tasks = try await Self.released(fixture)
-        #expect(tasks.map(\.session) == [session.id])
-        for task in tasks { try await fixture.sessions.endTask(task, outcome: "ok") }
-        fixture.clock.advance(2 * Self.idle)
-        await Self.sweep(fixture, dueFirst: false)
-        fixture.clock.advance(fixture.sessions.settings.expiredRetention)
-        await Self.sweep(fixture, dueFirst: false)
-        #expect(fixture.store.sessionCount == 0)
-        let other = try await fixture.session()
-        _ = try await other.send("again", toJourney: "main")
-        #expect(try await fixture.sessions.close(other) && fixture.store.sessionCount == 1)
-        #expect(try await fixture.sessions.end(other) && fixture.store.sessionCount == 0)
+        let next = try await fixture.session()
+        _ = try await fixture.sessions.attachUser("ada", to: next)
+        #expect(fixture.store.sessionCount == 1)
+        _ = try await next.send("again", toJourney: "main")
+        #expect(try await fixture.sessions.end(next) && fixture.store.sessionCount == 0)
         #expect(try await Self.released(fixture).isEmpty)
     }
 
-    @Test("one that the server ends does it at its time", arguments: 0..<2)
-    func dismissed(store: Int) async throws {
-        let fixture = try Self.fixture(DueTests.stores[store]()) { $0.maxSessionsOfUser = 1 }
-        let (session, _) = try await fixture.sessions.create()
-        let token = try await fixture.sessions.attachUser("ada", to: session)
-        _ = try await session.send("again", toJourney: "main")
-        _ = try await fixture.sessions.attachUser("ada", to: try await fixture.session())
-        #expect(try await !fixture.isAuthenticated(token))
-        fixture.clock.advance(Self.idle)
+    @Test("a sign-in or a sign-out that moves its end moves the exit", arguments: 0..<2, [true, false])
+    func moved(store: Int, signsOut: Bool) async throws {
+        let fixture = try Self.fixture(DueTests.stores[store]()) { $0.longestIdleTimeout = 10 * Self.idle }
+        let (id, _) = try await Self.begun(fixture)
+        let session = try #require(try await fixture.sessions.session(id))
+        let times = ChosenTimes(idleTimeout: signsOut ? 10 * Self.idle : 5 * Self.minute)
+        _ = try await fixture.sessions.attach(UserClaims(userID: "ada", times: times), to: session)
+        if signsOut { try await fixture.sessions.detachUser(from: session) }
+        fixture.clock.advance(signsOut ? Self.idle : 5 * Self.minute)
         await Self.sweep(fixture, dueFirst: false)
-        #expect(try await Self.released(fixture).map(\.session) == [session.id])
+        #expect(try await Self.released(fixture).map(\.session) == [id])
+    }
+
+    @Test("nobody signs in where the tokens have ended", arguments: 0..<2)
+    func late(store: Int) async throws {
+        let fixture = try Self.fixture(DueTests.stores[store]())
+        let (session, _) = try await fixture.sessions.create()
+        _ = try await session.send("work", toJourney: "main")
+        #expect(try await session.loseTokens(.tokenReused))
+        await #expect(throws: SessionError.self) { _ = try await fixture.sessions.attachUser("ada", to: session) }
+        #expect(session.identity.userID == nil)
     }
 
     @Test("an exit that only changes the session costs nothing")
@@ -236,6 +232,6 @@ import Testing
         #expect(fixture.store.sessionCount == 0)
         let session = try await fixture.session()
         _ = try await session.send("again", toJourney: "main")
-        #expect(try await fixture.sessions.close(session) && fixture.store.sessionCount == 0)
+        #expect(try await fixture.sessions.end(session) && fixture.store.sessionCount == 0)
     }
 }
