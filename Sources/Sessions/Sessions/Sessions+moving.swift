@@ -69,11 +69,11 @@ extension Sessions {
         } catch let error where Self.isFinal(error) {
             if try await isRefused(departure, by: target) {
                 try await source.takeBackJourney(departure.arrival)
-            } else {
-                // It has been there.
-                try await source.forgetDeparted(departure.arrival)
+                throw error
             }
-            throw error
+            // It has been there: another copy has brought it meanwhile, when the target had room again.
+            try await source.forgetDeparted(departure.arrival)
+            return try await target.receive(departure, withSchemas: withSchemas, once: once)
         }
         // The journey is there, whatever becomes of the rest.
         do {

@@ -60,8 +60,6 @@ struct Mover {
         case 409: break
         case nil, 503: isLost = true
         case 410 where mayHaveLeft: isLost = true
-        // A server may not know yet that the other has taken it back. Where it is in the end is seen then.
-        case 410 where ports.count > 1: isLost = true
         default: throw violation("the step", response)
         }
     }
