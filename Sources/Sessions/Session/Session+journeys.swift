@@ -76,15 +76,6 @@ extension Session {
     }
 
     /// Starts a journey over: its stack and coordinators are released first. The journey `main` may be begun this way.
-    nonisolated(nonsending) package func restartJourney(
-        _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: WriteCondition = .none
-    ) async throws -> (shown: JourneyText, isNew: Bool) {
-        let (form, isNew) = try await restartJourney(
-            id, flow: flow, input: input, condition: condition, withSchemas: false, once: nil)
-        return (form.text, isNew)
-    }
-
-    /// The same for a request.
     ///
     /// - Parameters:
     ///   - flow: nil for the one that it ran.
