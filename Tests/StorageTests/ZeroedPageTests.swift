@@ -53,7 +53,7 @@ struct ZeroedPageTests {
     }
 
     private static let derived: Set = [
-        "facts", "flows", "tasks", "tasks_ready", "tasks_over", "sessions_by_user", "sessions_due",
+        "facts", "flows", "tasks", "tasks_ready", "tasks_over", "tasks_by_user", "sessions_by_user", "sessions_due",
     ]
 
     @Test("of each table and index: the sessions of others are read and written, and nothing that exists is missing")
