@@ -184,7 +184,7 @@ import Testing
         let (source, target) = (
             try await Self.session(of: "ada", fixture, works: true), try await Self.session(of: "ada", fixture)
         )
-        _ = try await fixture.sessions.moveJourney(.user("ada", "main"), of: source.id, into: target)
+        _ = try await fixture.sessions.moveJourney(.user("ada", journey: "main"), of: source.id, into: target)
         #expect(try await fixture.sessions.erase(userID: "ada") == Self.counts(2, 1, 1, 0))
         // What says where the task has gone names nobody.
         #expect(try await fixture.store.sessions(ofUser: "ada").isEmpty)
