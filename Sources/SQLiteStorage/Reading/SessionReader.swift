@@ -115,9 +115,10 @@ struct SessionReader {
         for key in try sessions(ofUser: userID).damaged {
             try selectLow.bind(1, key)
             defer { selectLow.reset() }
-            guard try selectLow.step() else { continue }
-            let low = selectLow.bytes(0)
-            guard low.count == 8 else { throw .damage(doing: "reading the session with the key \(key)") }
+            // On a lost page it cannot be ended, and must not seem to be.
+            guard try selectLow.step(), case let low = selectLow.bytes(0), low.count == 8 else {
+                throw .damage(doing: "reading the session with the key \(key)")
+            }
             ids.append(SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self))))
         }
         return ids
