@@ -75,10 +75,10 @@ final class AdminAccess: Sendable {
     private static let quotaName = "admin_tries"
     private static var needed: Problem { Problem(.adminKeyNeeded, fields: [.wwwAuthenticate: "Bearer"]) }
 
-    /// Writes the line about a request that may have changed something, whatever the level of the log. It holds nothing
-    /// of what was written.
+    /// Writes the line about a request that may have changed something, or that has read what there is of a person,
+    /// whatever the level of the log. It holds nothing of what was written or read.
     func audit(_ request: HTTPRequest, by key: String, _ status: HTTPStatus) {
-        log.append(.info, "admin_change", at: LogTime.now()) { line in
+        log.append(.info, request.method.isSafe ? "admin_read" : "admin_change", at: LogTime.now()) { line in
             line.add("request_id", request.id)
             line.add("key", key)
             line.add("client", request.client)
@@ -91,6 +91,7 @@ final class AdminAccess: Sendable {
             }
             if let user = (try? request.query)?["user_id"] { line.add("user", user) }
             if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
+            for (name, count) in request.counts { line.add(name, count) }
             line.add("status", Int(status.code))
         }
     }
@@ -146,7 +147,7 @@ struct AdminMiddleware: HTTPMiddleware {
 
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
         let key = try access.admit(request)
-        if request.method.isSafe { return try next(request) }
+        if request.method.isSafe, !PersonEndpoints.isExport(request) { return try next(request) }
         return try .transforming(request, next) { [access] result in
             let status =
                 switch result {

@@ -32,6 +32,7 @@ public final class HTTPRequest: Sendable {
         var note: Note?
         var fields: HTTPFields?
         var attachment: (any AnyObject & Sendable)?
+        var counts: [(name: StaticString, count: Int)] = []
         var isPatient = false
         var hasChangedNothing = false
     }
@@ -100,6 +101,12 @@ public final class HTTPRequest: Sendable {
     public var note: Note? {
         get { notes.withLock(\.note) }
         set { notes.withLock { $0.note = newValue } }
+    }
+
+    /// Numbers that a handler leaves for a middleware around it, before it responds.
+    public var counts: [(name: StaticString, count: Int)] {
+        get { notes.withLock { $0.counts } }
+        set { notes.withLock { $0.counts = newValue } }
     }
 
     /// What a middleware leaves for the handlers inside it; `nil` until then.
