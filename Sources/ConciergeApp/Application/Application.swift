@@ -44,6 +44,7 @@ package actor Application {
     private let problems = ProblemCounts()
     private let adminAccess: AdminAccess
     private let audit: AuditLog
+    private let certificateEnd = CertificateEnd()
     let readiness: Readiness
     /// Closed after the last writer has ended.
     let store: any SessionStore
@@ -185,6 +186,7 @@ package actor Application {
 
     private func readCertificates() throws -> TLSFiles? {
         let tls = try TLSFiles.read(configuration.tls)
+        if let tls { certificateEnd.note(Int(tls.publicListener.ends)) }
         if let sentence = tls?.lapse() {
             log.write(.warning, "certificate_not_valid") { $0.add("detail", "\(sentence): clients will refuse it.") }
         }
@@ -301,12 +303,7 @@ package actor Application {
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration, store),
                 file: (store as? any FileStore)?.file, startedAt: .now,
-                metrics: { [sessions, log, audit, quotas, problems, adminAccess] in
-                    late.metrics?.render(with: [
-                        connections.write(to:), sessions.statistics.write(to:), log.write(to:), audit.write(to:),
-                        problems.write(to:), { quotas.write(to: &$0, and: adminAccess.refusals) },
-                    ]) ?? []
-                }
+                metrics: { [parts = metricParts(connections)] in late.metrics?.render($0, with: parts) ?? [] }
             ).add(to: &routes)
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
             let endpoints = AdminSessionEndpoints(sessions: sessions, log: log)
@@ -339,6 +336,16 @@ package actor Application {
             listeners: [("public", publicRoutes.routes), ("admin", router.routes)], workers: configuration.workers)
         late.set(metrics)
         return (router, metrics)
+    }
+
+    /// What has metrics of its own.
+    private func metricParts(_ connections: ConnectionCounts) -> [Metrics.Part] {
+        [
+            connections.write(to:), readiness.write(to:), certificateEnd.write(to:),
+            { [sessions] in sessions.statistics.write(to: &$0) }, sessions.transitions.write(to:),
+            { [store] in (store as? any FileStore)?.figures.write(to: &$0) }, log.write(to:), audit.write(to:),
+            problems.write(to:), { [quotas, adminAccess] in quotas.write(to: &$0, and: adminAccess.refusals) },
+        ]
     }
 
     private func adminIdempotency(_ owner: @escaping IdempotencyMiddleware.Owner) -> IdempotencyMiddleware {

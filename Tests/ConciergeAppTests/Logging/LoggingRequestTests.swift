@@ -64,7 +64,7 @@ struct LoggingRequestTests {
         }
         await server.stop(timeout: .seconds(10))
         try sent.get()
-        try metrics(String(decoding: counters.render(with: []), as: UTF8.self))
+        try metrics(String(decoding: counters.render(.openMetrics, with: []), as: UTF8.self))
         return file.lines()
     }
 
