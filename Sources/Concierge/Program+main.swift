@@ -72,10 +72,11 @@ extension Application {
         manager.tell(.ready)
         let watchdog = Task { await application.reassure(manager) }
         let (hangUps, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let reloader = Task { for await _ in hangUps { await application.reloadCertificates() } }
+        let reloader = Task { for await _ in hangUps { await application.reload() } }
         let reload: @Sendable () -> Void = { _ = continuation.yield(()) }
+        let isReloadable = configuration.tls.certificate != nil || configuration.log.audit != .stderr
         await TerminationSignals.first(
-            reload: configuration.tls.certificate == nil ? nil : reload,
+            reload: isReloadable ? reload : nil,
             ignoring: { signal in
                 log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
             })

@@ -252,11 +252,34 @@ package struct Configuration: Sendable, Equatable {
         }
     }
 
-    /// The log on standard error.
+    /// The log on standard error, and the audit lines.
     package struct Log: Sendable, Equatable {
         package var format = Format.auto
         package var level = Level.info
         package var requests = true
+        package var users = Users.hash
+        package var usersKeyFile: String?
+        /// What is in that file; nil for a key of this process alone.
+        package var usersKey: UserHashKey?
+        package var audit = Audit.stderr
+
+        /// How lines name users.
+        package enum Users: String, Sendable, CaseIterable {
+            /// By their ids.
+            case plain
+            /// By a keyed hash of their ids.
+            case hash
+            /// Not at all.
+            case none
+        }
+
+        /// Where the lines go that say what the admin listener did to data, and for whom.
+        package enum Audit: Sendable, Equatable {
+            /// To the log.
+            case stderr
+            /// To the file of that path, relative to the working directory.
+            case file(String)
+        }
 
         /// `auto` is text on a terminal and JSON elsewhere.
         package enum Format: String, Sendable, CaseIterable {

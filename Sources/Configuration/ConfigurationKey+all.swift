@@ -292,6 +292,18 @@ extension ConfigurationKey {
         .init(
             "log.level", .choice, \.log.level, "The least severe level that is written."),
         .init("log.requests", .boolean, \.log.requests, "Whether each request gets a line in the log."),
+        .init(
+            "log.users", .choice, \.log.users,
+            "How log and audit lines name users: by their ids (`plain`), by a keyed hash of them, or not at all (`none`)."
+        ),
+        .init(
+            "log.users_key_file", .optional(.path), \.log.usersKeyFile, defaultText: "a new key at each start",
+            "File with the key of that hash on its only line: the base64 of 32 random bytes. With it a user has the same "
+                + "hash after a restart and on every server."),
+        .init(
+            "log.audit", .audit, \.log.audit,
+            "Where audit lines go, which say who changed or read what through the admin listener: into the log "
+                + "(`stderr`), or into a file (relative to the working directory) that SIGHUP opens again."),
 
         .init(
             "journeys.max", .integer(1...1000), \.journeys.max,

@@ -35,6 +35,7 @@ package struct ConfigurationLoader: Sendable {
         readRedisPasswords(&loaded)
         readRedisTLS(&loaded)
         readEncryptionKeys(&loaded)
+        readUsersKey(&loaded)
         for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
         loaded.problems += ConfigurationRules.problems(of: loaded)
         let services = readServices(&loaded)
@@ -113,6 +114,13 @@ package struct ConfigurationLoader: Sendable {
         loaded.configuration.encryptionKeys = loaded.content(
             of: path, DocumentKeys.allowed, named: "encryption_keys_file", with: files, limit: 65_536,
             read: DocumentKeys.init)
+    }
+
+    private func readUsersKey(_ loaded: inout LoadedConfiguration) {
+        guard let path = loaded.configuration.log.usersKeyFile else { return }
+        loaded.configuration.log.usersKey = loaded.content(
+            of: path, UserHashKey.allowed, named: "log.users_key_file", with: files
+        ) { UserHashKey(Self.line($0)) }
     }
 
     /// The files are read again when the server starts.

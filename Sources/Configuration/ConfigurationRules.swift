@@ -89,6 +89,11 @@ enum ConfigurationRules {
                 ? "sync_interval is \(text($0.syncInterval)), and durability is \($0.durability.rawValue); "
                     + "it counts with interval only" : nil
         },
+        Rule(code: "without_effect", keys: ["log.users_key_file", "log.users"]) {
+            $0.log.usersKeyFile != nil && $0.log.users != .hash
+                ? "log.users_key_file is given, and log.users is \($0.log.users.rawValue); it counts with hash only"
+                : nil
+        },
         Rule(code: "conflict", severity: .error, keys: ["cookie.secure", "cookie.same_site", "cookie.partitioned"]) {
             $0.cookie.secure || ($0.cookie.sameSite != .none && !$0.cookie.partitioned)
                 ? nil

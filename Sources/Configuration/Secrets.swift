@@ -1,4 +1,5 @@
 import CCrypto
+import Sessions
 import Storage
 
 /// A secret of Standard Webhooks (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>):
@@ -32,6 +33,54 @@ package struct WebhookSecret: Sendable, Equatable, CustomStringConvertible, Cust
         return "v1," + Base64.encoded(digest)
     }
 
+    package var description: String { Secret.mask }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The key of the hash by which the log names users. Without it nobody can tell whose lines they are, not even with a
+/// list of all users.
+package struct UserHashKey: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+    private let key: [UInt8]
+    /// HMAC-SHA256 (RFC 2104) up to where the text begins: each line hashes only the user's id.
+    private let inner, outer: SHA256Hasher
+
+    private static let keyBytes = 32
+    /// The block of SHA-256.
+    private static let blockBytes = 64
+    static let allowed = "the base64 of \(keyBytes) random bytes (openssl rand -base64 \(keyBytes))"
+
+    private init(_ key: [UInt8]) {
+        func hasher(_ pad: UInt8) -> SHA256Hasher {
+            var hasher = SHA256Hasher()
+            hasher.add(key.map { $0 ^ pad } + [UInt8](repeating: pad, count: Self.blockBytes - key.count))
+            return hasher
+        }
+        self.key = key
+        (inner, outer) = (hasher(0x36), hasher(0x5C))
+    }
+
+    /// The key in a file; nil for anything else than ``allowed``.
+    package init?(_ text: String) {
+        guard let key = Base64.decoded(Array(text.utf8)), key.count == Self.keyBytes else { return nil }
+        self.init(key)
+    }
+
+    /// A new key.
+    package init(random: some RandomSource) {
+        var key = [UInt8](repeating: 0, count: Self.keyBytes)
+        key.withUnsafeMutableBytes { random.fill($0) }
+        self.init(key)
+    }
+
+    /// The first 16 bytes of the HMAC of a user's id, in hexadecimal digits.
+    package func hash(of user: String) -> String {
+        var (text, digest) = (inner, outer)
+        text.add(user.utf8)
+        text.digest.withBytes { digest.add($0) }
+        return digest.digest.text(ofFirst: 16)
+    }
+
+    package static func == (one: Self, other: Self) -> Bool { one.key == other.key }
     package var description: String { Secret.mask }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

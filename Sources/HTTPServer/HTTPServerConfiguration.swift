@@ -141,4 +141,12 @@ public protocol HTTPServerObserver: AnyObject, Sendable {
 
     /// An internal error that the client does not see: an error that a handler threw, or a malformed field.
     func failed(_ request: HTTPRequest, _ problem: any Error)
+
+    /// Whether it reads ``HTTPRequest/remarks`` of the requests that begin now.
+    var takesRemarks: Bool { get }
+}
+
+extension HTTPServerObserver {
+    /// No.
+    public var takesRemarks: Bool { false }
 }

@@ -17,7 +17,7 @@ package final class SQLiteStore: FileStore {
     private let damaged: DamageCount
     private let facts: StoreFacts
     private let mostBytes: Int
-    private let lock: FileLock
+    let lock: FileLock
     /// Where the search for expired sessions continues.
     private let lastSearched = Mutex<Int64?>(nil)
 
@@ -32,12 +32,15 @@ package final class SQLiteStore: FileStore {
     ///   - cacheBytes: the most memory for pages that were read or written: what is written again is found there.
     ///   - keys: encrypt documents and labels; without them both are stored as they are.
     ///   - report: is called with a sentence for the log about damage and other trouble.
+    ///   - disk: is called when the disk becomes full, and when it is free again, with the bytes that are free.
     ///   - warn: the same about what is harmless by now.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
         mostBytes: Int = .max, cacheBytes: Int = leastCacheBytes, keys: DocumentKeys? = nil,
-        report: @escaping @Sendable (String) -> Void = { _ in }, warn: (String) -> Void = { _ in }
+        report: @escaping @Sendable (String) -> Void = { _ in },
+        disk: @escaping @Sendable (_ isFull: Bool, _ free: Int) -> Void = { _, _ in },
+        warn: (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
         let lock = try FileLock(on: path)
@@ -90,7 +93,7 @@ package final class SQLiteStore: FileStore {
             let writeback = try Writeback(of: lock)
             self.writeback = writeback
             commits = try GroupCommit(
-                lock: lock, durability: durability, report: report,
+                lock: lock, durability: durability, report: report, disk: disk,
                 open: { () throws(SQLiteError) in
                     // Another file in its place is not ours, and may belong to another server.
                     guard !lock.hasMoved else { throw .moved(doing: "opening \(path)") }

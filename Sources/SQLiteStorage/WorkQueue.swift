@@ -13,6 +13,8 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     private var lastCount = 0
     private var isClosed = false
 
+    var count: Int { monitor.withLock { jobs.count } }
+
     /// False when the queue is closed, and the job is not in it.
     func append(_ job: Job) -> Bool {
         let isOpen = monitor.withLock {

@@ -64,9 +64,7 @@ struct ProgramEndpointTests {
             try await client.patch(Paths.profile, #"{"name":1}"#)
             let answer = try await app.admin().get("/metrics")
             #expect(answer.status == 200)
-            #expect(answer["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
             let lines = Set(answer.text.split(separator: "\n").map(String.init))
-            #expect(answer.text.hasSuffix("# EOF\n"))
             let labels = #"route="/v1/sessions/{session}/services/{name}""#
             func count(_ method: String, _ status: Int) -> String? {
                 lines.first {

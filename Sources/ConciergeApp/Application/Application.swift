@@ -43,6 +43,8 @@ package actor Application {
     private let quotas: Quotas
     private let problems = ProblemCounts()
     private let adminAccess: AdminAccess
+    private let audit: AuditLog
+    private let certificateEnd = CertificateEnd()
     let readiness: Readiness
     /// Closed after the last writer has ended.
     let store: any SessionStore
@@ -57,7 +59,7 @@ package actor Application {
     ///   - store: `nil` for the configured store.
     ///   - clock: the time by which sessions expire.
     ///   - sockets: where hosts that are `systemd` listen.
-    /// - Throws: `ServiceCatalogError` with every problem of the services, `StoreOpeningError`.
+    /// - Throws: `ServiceCatalogError` with every problem of the services, `StoreOpeningError`, `AuditFileError`.
     package init(
         _ configuration: Configuration, services: [ServiceFile] = [], adding added: SwiftServices = SwiftServices(),
         flows: FlowCatalog = .empty, log: Log? = nil, store: (any SessionStore)? = nil,
@@ -79,37 +81,10 @@ package actor Application {
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(configuration, flows: flows),
-            note: { [log = self.log] note in
-                switch note {
-                case .slow(let service, let command, let duration):
-                    log.write(.warning, "slow_command") { line in
-                        line.add("service", service)
-                        line.add("command", command)
-                        line.add("cpu_ms", Int(duration.milliseconds))
-                    }
-                case .held(let id, let name, let outcome, let problem):
-                    log.write(.error, "task_held") { line in
-                        line.add("task", name)
-                        line.add("task_id", id.description)
-                        line.add("outcome", outcome)
-                        line.add("detail", problem[member: "detail"]?.string ?? problem[member: "title"]?.string ?? "")
-                    }
-                case .undone(let id, let name, let reason):
-                    log.write(.error, "task_given_up") { line in
-                        line.add("task", name)
-                        line.add("task_id", id.description)
-                        line.add("detail", reason)
-                    }
-                case .failed(let service, let hook, let reason):
-                    log.write(.error, "hook_failed") { line in
-                        line.add("service", service)
-                        line.add("hook", hook)
-                        line.add("detail", reason)
-                    }
-                }
-            })
+            note: { [log = self.log] in log.write($0) })
         quotas = Quotas(configuration.quotas, proxies: configuration.proxies.networks)
-        adminAccess = AdminAccess(configuration.admin, log: self.log)
+        audit = try AuditLog(configuration.log, log: self.log)
+        adminAccess = AdminAccess(configuration.admin, audit: audit)
         idempotency = Idempotency(limits: .init(configuration.idempotency), sessions: sessions, clock: clock)
     }
 
@@ -187,9 +162,15 @@ package actor Application {
         return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
     }
 
+    /// Opens again what others replace while the server runs: the file of audit lines, and the certificate.
+    package func reload() {
+        audit.reopen()
+        reloadCertificates()
+    }
+
     /// Reads certificate, key and authorities again, for connections that are accepted from now on. Others keep theirs.
     /// A problem of the files is logged, and then nothing changes.
-    package func reloadCertificates() {
+    private func reloadCertificates() {
         guard let running else { return }
         do {
             guard let tls = try readCertificates() else { return }
@@ -205,6 +186,7 @@ package actor Application {
 
     private func readCertificates() throws -> TLSFiles? {
         let tls = try TLSFiles.read(configuration.tls)
+        if let tls { certificateEnd.note(Int(tls.publicListener.ends)) }
         if let sentence = tls?.lapse() {
             log.write(.warning, "certificate_not_valid") { $0.add("detail", "\(sentence): clients will refuse it.") }
         }
@@ -247,6 +229,7 @@ package actor Application {
             await sweeper.value
         }
         await store.close()
+        audit.flush()
         log.write(.info, "stopped")
         log.flush()
     }
@@ -320,15 +303,10 @@ package actor Application {
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration, store),
                 file: (store as? any FileStore)?.file, startedAt: .now,
-                metrics: { [sessions, log, quotas, problems, adminAccess] in
-                    late.metrics?.render(with: [
-                        connections.write(to:), sessions.statistics.write(to:), log.write(to:), problems.write(to:),
-                        { quotas.write(to: &$0, and: adminAccess.refusals) },
-                    ]) ?? []
-                }
+                metrics: { [parts = metricParts(connections)] in late.metrics?.render($0, with: parts) ?? [] }
             ).add(to: &routes)
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
-            let endpoints = AdminSessionEndpoints(sessions: sessions)
+            let endpoints = AdminSessionEndpoints(sessions: sessions, log: log)
             let services = ServiceEndpoints(
                 catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session))
             let journeyServices = services.ofJourney
@@ -359,6 +337,16 @@ package actor Application {
             listeners: [("public", publicRoutes.routes), ("admin", router.routes)], workers: configuration.workers)
         late.set(metrics)
         return (router, metrics)
+    }
+
+    /// What has metrics of its own.
+    private func metricParts(_ connections: ConnectionCounts) -> [Metrics.Part] {
+        [
+            connections.write(to:), readiness.write(to:), certificateEnd.write(to:),
+            { [sessions] in sessions.statistics.write(to: &$0) }, sessions.transitions.write(to:),
+            { [store] in (store as? any FileStore)?.figures.write(to: &$0) }, log.write(to:), audit.write(to:),
+            problems.write(to:), { [quotas, adminAccess] in quotas.write(to: &$0, and: adminAccess.refusals) },
+        ]
     }
 
     private func adminIdempotency(_ owner: @escaping IdempotencyMiddleware.Owner) -> IdempotencyMiddleware {

@@ -60,7 +60,16 @@ extension Configuration {
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name), touchInterval: touchInterval.milliseconds,
                 durability: storeDurability, mostBytes: totalBytes, cacheBytes: pageCacheBytes, keys: encryptionKeys,
-                report: { report($0, .error, "store") }, warn: { report($0, .warning, "store_notice") })
+                report: { report($0, .error, "store") },
+                disk: { isFull, free in
+                    let sentence =
+                        isFull
+                        ? "The disk of \(path) is full: writes get 507, reads go on."
+                        : "The disk of \(path) has room again."
+                    report(
+                        "\(sentence) \(free) bytes are free.", isFull ? .error : .info,
+                        isFull ? "disk_full" : "disk_free")
+                }, warn: { report($0, .warning, "store_notice") })
         case .redis(let address):
             try RedisStore(
                 address, services: catalog.services.map(\.name), settings: redisSettings,

@@ -53,6 +53,12 @@ final class Readiness: Sendable {
         return blocked < longestTurn ? nil : blocked
     }
 
+    func write(to metrics: inout OpenMetricsWriter) {
+        metrics.gauge(
+            "concierge_ready", help: "1 while the server is ready for traffic, as /health/ready says.",
+            checks.allSatisfy { $0.failure == nil } ? 1 : 0)
+    }
+
     var checks: [Check] {
         let failure: String? =
             switch phase.load(ordering: .acquiring) {

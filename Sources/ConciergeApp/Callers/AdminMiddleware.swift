@@ -9,7 +9,7 @@ extension HTTPFieldName {
     fileprivate static let adminKey = HTTPFieldName("X-Admin-Key")
 }
 
-/// Decides which requests may use the admin endpoints, and records what they changed.
+/// Decides which requests may use the admin endpoints.
 ///
 /// Without a key the listener is on loopback, and responds only to the names of loopback. Otherwise a web page whose
 /// name resolves to 127.0.0.1 could reach it through the browser of a user of this machine. Pages of other sites are
@@ -19,15 +19,15 @@ final class AdminAccess: Sendable {
     /// Wrong keys of each address; `nil` for any number.
     private let tries: TokenBuckets?
     private let refusedTries = Atomic(0)
-    private let log: Log
+    let audit: AuditLog
 
-    init(_ settings: Configuration.Admin, log: Log) {
+    init(_ settings: Configuration.Admin, audit: AuditLog) {
         let plain = settings.key.map {
             AdminKeyHash(name: AdminKeyHash.plainName, digest: SHA256Digest(of: $0.revealed.utf8))
         }
         keys = [plain].compactMap { $0 } + settings.keyHashes
         tries = settings.failedTries.map { TokenBuckets($0) }
-        self.log = log
+        self.audit = audit
     }
 
     /// The name of the key that the request shows, or `loopback` when no key is needed.
@@ -56,45 +56,15 @@ final class AdminAccess: Sendable {
         for key in keys where key.digest == digest { found = key.name }
         if let found { return found }
         _ = tries?.take(network, now: request.receivedAt)
-        log.write(.warning, "admin_key_refused") { line in
-            line.add("request_id", request.id)
-            line.add("client", request.client)
-            line.add("peer", request.peer)
-            line.add("route", request.match.route?.pattern.text ?? "-")
-        }
+        audit.write("admin_key_refused", .warning, of: request, by: nil)
         throw Self.needed
     }
 
     /// Requests that were refused because their address had shown too many wrong keys.
     var refusals: (quota: String, count: Int) { (Self.quotaName, refusedTries.load(ordering: .relaxed)) }
 
-    /// The parameters of paths that the line has, and their names there. The session is noted with the request.
-    private static let recorded: [(parameter: String, key: StaticString)] = [
-        ("name", "service"), ("user", "user"), ("id", "id"),
-    ]
     private static let quotaName = "admin_tries"
     private static var needed: Problem { Problem(.adminKeyNeeded, fields: [.wwwAuthenticate: "Bearer"]) }
-
-    /// Writes the line about a request that may have changed something, or that has read what there is of a person,
-    /// whatever the level of the log. It holds nothing of what was written or read.
-    func audit(_ request: HTTPRequest, by key: String, _ status: HTTPStatus) {
-        log.append(.info, request.method.isSafe ? "admin_read" : "admin_change", at: LogTime.now()) { line in
-            line.add("request_id", request.id)
-            line.add("key", key)
-            line.add("client", request.client)
-            line.add("peer", request.peer)
-            line.add("method", request.method.description)
-            line.add("route", request.match.route?.pattern.text ?? "-")
-            let parameters = request.match.route?.pattern.parameterNames ?? []
-            for (parameter, key) in Self.recorded where parameters.contains(parameter) {
-                line.add(key, request.parameter(parameter))
-            }
-            if let user = (try? request.query)?["user_id"] { line.add("user", user) }
-            if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
-            for (name, count) in request.counts { line.add(name, count) }
-            line.add("status", Int(status.code))
-        }
-    }
 
     private func key(shownBy request: HTTPRequest) throws(Problem) -> ArraySlice<UInt8>? {
         guard request.fields.count(of: .adminKey) <= 1, request.fields.count(of: .authorization) <= 1 else {
@@ -141,21 +111,42 @@ final class AdminAccess: Sendable {
     }
 }
 
-/// Lets those in who may use the admin endpoints, and records what they change; see ``AdminAccess``.
+/// Lets requests in that may use the admin endpoints, and records what they change and which data of persons they read;
+/// see ``AdminAccess``.
 struct AdminMiddleware: HTTPMiddleware {
     let access: AdminAccess
 
+    /// Whatever is below these has data of persons.
+    private static let personal = ["/v1/sessions", "/v1/users", "/v1/tasks", "/v1/journeys"]
+    /// But this counts.
+    private static let census = "/v1/journeys/census"
+
+    private static func readsPersons(_ request: HTTPRequest) -> Bool {
+        guard request.method.isSafe, let route = request.match.route?.pattern.text else { return false }
+        return route != census && personal.contains { route == $0 || route.hasPrefix("\($0)/") }
+    }
+
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
         let key = try access.admit(request)
-        if request.method.isSafe, !PersonEndpoints.isExport(request) { return try next(request) }
+        let isRead = request.method.isSafe
+        if isRead, !Self.readsPersons(request) { return try next(request) }
         return try .transforming(request, next) { [access] result in
             let status =
                 switch result {
                 case .success(let response): response.status
                 case .failure(let error): Problem(for: error, of: request)?.kind.status ?? .internalServerError
                 }
-            // Where the store fails in the middle, a part was done.
-            if !(400..<500).contains(status.code), !request.hasChangedNothing { access.audit(request, by: key, status) }
+            let isOf =
+                isRead
+                ? (200..<300).contains(status.code)
+                // Where the store fails in the middle, a part was done.
+                : !(400..<500).contains(status.code) && !request.hasChangedNothing
+            if isOf {
+                access.audit.write(isRead ? "admin_read" : "admin_change", of: request, by: key) { line in
+                    for (name, count) in request.counts { line.add(name, count) }
+                    line.add("status", Int(status.code))
+                }
+            }
             return try result.get()
         }
     }

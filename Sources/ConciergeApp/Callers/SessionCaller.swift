@@ -80,7 +80,7 @@ final class SessionCaller: Sendable {
         guard request.note == nil else { return }
         try quotas.count(
             request, of: token.sessionID, watchers: request.method.isSafe ? 0 : session.watcherCount)
-        request.note(token.sessionID)
+        request.note(session, of: log)
     }
 
     /// Finds the session that the path names, which must be the caller's own: `current`, or its id; 404 for another.

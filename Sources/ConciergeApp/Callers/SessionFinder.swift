@@ -127,8 +127,3 @@ extension HTTPResponse {
     /// Whether the request named what its client knows, and this is something else.
     func isNews(to request: HTTPRequest) -> Bool { status != .notModified && request.fields.contains(.ifNoneMatch) }
 }
-
-extension HTTPRequest {
-    /// Leaves the id of the session for the log.
-    func note(_ session: SessionID) { note = Note(high: session.high, low: session.low) }
-}

@@ -1,11 +1,13 @@
 import API
 import HTTPServer
 import JSONDocument
+import Operations
 import Sessions
 
 /// Any session, for trusted back ends.
 struct AdminSessionEndpoints: Sendable {
     let sessions: Sessions
+    let log: Log
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions", list)
@@ -34,7 +36,7 @@ struct AdminSessionEndpoints: Sendable {
         guard let id = SessionID(request.parameter("session")), let session = try await sessions.session(id) else {
             throw Problem(.sessionNotFound)
         }
-        request.note(id)
+        request.note(session, of: log)
         return session
     }
 

@@ -11,15 +11,19 @@ struct StatusEndpoints: Sendable {
     /// See `FileStore.file`.
     let file: String?
     let startedAt: ContinuousClock.Instant
-    let metrics: @Sendable () -> [UInt8]
+    let metrics: @Sendable (MetricsFormat) -> [UInt8]
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/service-kinds", kinds)
         routes.on(.get, "/v1/stats", statistics)
-        routes.on(.get, "/metrics") { _ in
-            var response = HTTPResponse(body: metrics())
-            response.fields.add(.contentType, Metrics.contentType)
+        routes.on(.get, "/metrics") { request in
+            // Whatever is asked for, a scraper gets something that it may read.
+            let best = AcceptedTypes(request).best(of: MetricsFormat.allCases.map(\.mediaType))
+            let format = MetricsFormat.allCases.first { $0.mediaType == best } ?? .text
+            var response = HTTPResponse(body: metrics(format))
+            response.fields.add(.contentType, format.contentType)
             response.fields.add(.cacheControl, "no-store")
+            response.fields.add(.vary, "Accept")
             return response
         }
     }
@@ -86,8 +90,9 @@ extension StatusEndpoints {
             method: .get, path: "/metrics", id: "getMetrics", summary: "Metrics, for a scraper",
             responses: [
                 APIResponse(
-                    status: .ok, meaning: "OpenMetrics 1.0 text.",
-                    contents: [(Metrics.contentType, "Text")])
+                    status: .ok,
+                    meaning: "The text format of Prometheus, or OpenMetrics 1.0 where Accept prefers that.",
+                    contents: MetricsFormat.allCases.map { ($0.contentType, "Text") }, headers: [.vary])
             ]),
     ]
 }

@@ -35,7 +35,8 @@ struct TaskEndpoints: Sendable {
         let wait = try body.duration("wait", in: .zero...Self.mostWait) ?? .zero
         let tasks = try await sessions.claimTasks(
             named: name, max: limit, lease: lease.milliseconds, wait: wait.milliseconds)
-        if tasks.isEmpty { request.noteNoChange() }
+        // A name that no task has may be anything.
+        if tasks.isEmpty { request.noteNoChange() } else { request.remark("task", name) }
         return .json { json in
             json.array("items") { json in
                 for task in tasks { json.task(task, leaseEnd: sessions.timestamp(task.task.due)) }
@@ -90,33 +91,34 @@ struct TaskEndpoints: Sendable {
         guard let outcome = try body.text("outcome") else { throw BodyMembers.missing("outcome") }
         var report = TaskReport(outcome: outcome, output: body["output"] ?? .null)
         report.signIn = body["sign_in"]
+        let id = try await id(of: request)
         let response = UnitResponse<TaskEnd>(to: request) { HTTPResponse($0, to: request) }
-        return try response.of(
-            await sessions.endTask(
-                id(of: request), by: report, once: response.once))
+        return try response.of(await sessions.endTask(id, by: report, once: response.once))
     }
 
     private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try BodyMembers(request, known: ["reason", "retry_after", "attempt", "final"])
         guard let reason = try body.text("reason") else { throw BodyMembers.missing("reason") }
         let after = try body.duration("retry_after", in: .zero...Self.mostRetryAfter)
+        let id = try await id(of: request)
+        request.remark("failure", reason)
         return HTTPResponse(
             try await sessions.failTask(
-                id(of: request), attempt: body.number("attempt"), reason: reason, retryAfter: after?.milliseconds,
+                id, attempt: body.number("attempt"), reason: reason, retryAfter: after?.milliseconds,
                 isFinal: body.flag("final")), to: request)
     }
 
     private func retry(_ request: HTTPRequest) async throws -> HTTPResponse {
         _ = try BodyMembers(request, known: [], isOptional: true)
         let response = UnitResponse<TaskEnd?>(to: request) { HTTPResponse($0 ?? .taken, to: request) }
-        return try response.of(await sessions.retryTask(id(of: request), once: response.once))
+        return try response.of(await sessions.retryTask(try await id(of: request), once: response.once))
     }
 
     private func extend(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try BodyMembers(request, known: ["lease", "attempt"])
         guard let lease = try body.duration("lease", in: Self.leases) else { throw BodyMembers.missing("lease") }
         let task = try await sessions.extendTask(
-            id(of: request), attempt: body.number("attempt"), lease: lease.milliseconds)
+            try await id(of: request), attempt: body.number("attempt"), lease: lease.milliseconds)
         return .json { $0.member("lease_expires_at", sessions.timestamp(task.due)) }
     }
 
@@ -130,8 +132,9 @@ struct TaskEndpoints: Sendable {
             .administrator(task.session), try await sessions.session(task.session).map { .session($0) } ?? .none)
     }
 
-    private func id(of request: HTTPRequest) throws(TaskError) -> TaskID {
+    private func id(of request: HTTPRequest) async throws(TaskError) -> TaskID {
         guard let id = TaskID(request.parameter("id")) else { throw .notFound }
+        await request.remark(id, of: sessions)
         return id
     }
 }
@@ -210,6 +213,7 @@ extension HTTPResponse {
             request.carries(token)
             self = .signedIn(signedIn.session, token)
         case .held(let problem):
+            request.remark(held: problem)
             self = .json(.accepted) { json in
                 json.member("held", true)
                 json.member("problem", Problem.shown(problem, under: request.basePath))

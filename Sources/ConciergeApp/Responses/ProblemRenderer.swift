@@ -14,6 +14,8 @@ struct ProblemRenderer: HTTPErrorRenderer {
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
         let problem = problem(for: error, of: request)
         counts.count(problem.kind)
+        // The line of a failure is written also if those of other requests are not.
+        request.remark("code", problem.kind.code, isForced: problem.kind.status.code >= 500)
         if request.isOfEventSource, let response = problem.comingBack { return response }
         return problem.response(requestID: request.id.text, basePath: request.basePath)
     }

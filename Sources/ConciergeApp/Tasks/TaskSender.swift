@@ -150,10 +150,9 @@ final class TaskSender: Sendable {
 
     private func note(_ claimed: ClaimedTask, _ detail: String) {
         log.write(.warning, "task_not_done") { line in
-            line.add("task", claimed.task.name)
-            line.add("task_id", claimed.task.id.description)
+            line.add(claimed.task.id, named: claimed.task.name)
             line.add("attempt", claimed.task.attempt)
-            line.add("detail", detail)
+            line.add("detail", bounded: detail)
         }
     }
 }

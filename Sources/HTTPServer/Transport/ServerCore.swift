@@ -107,7 +107,7 @@ final class ServerCore: Sendable {
             body: raw.pointee.body_length == 0 ? [] : raw.pointee.bodyBytes,
             awaitsContinue: raw.pointee.awaits_continue,
             peer: peer, client: client, basePath: basePath, match: match, receivedAt: raw.pointee.received_at,
-            worker: Int(raw.pointee.worker))
+            worker: Int(raw.pointee.worker), takesRemarks: observer?.takesRemarks ?? false)
     }
 
     /// - Returns: see `take`.

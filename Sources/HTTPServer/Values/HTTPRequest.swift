@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One whole request. Immutable, except for the note that a handler may leave for the log.
+/// One whole request. Immutable, except for what a handler may leave for the server's observer.
 public final class HTTPRequest: Sendable {
     /// Identifies the request in the response's `Request-Id` and in the log: the client's own id if it sent a usable
     /// one.
@@ -26,10 +26,13 @@ public final class HTTPRequest: Sendable {
     public let receivedAt: UInt64
     /// The index of the server's worker that serves it. Counters can be spread by it.
     public let worker: Int
+    /// Whether the server's observer reads ``remarks``.
+    public let takesRemarks: Bool
 
     /// What handlers and middleware leave.
     private struct Notes {
         var note: Note?
+        var remarks: [(name: StaticString, text: String)] = []
         var fields: HTTPFields?
         var attachment: (any AnyObject & Sendable)?
         var counts: [(name: StaticString, count: Int)] = []
@@ -42,7 +45,7 @@ public final class HTTPRequest: Sendable {
     init(
         id: RequestID, method: HTTPMethod, fields: consuming HTTPRequestFields, body: [UInt8],
         awaitsContinue: Bool = false, peer: PeerAddress, client: PeerAddress? = nil, basePath: String = "",
-        match: consuming RouteMatch, receivedAt: UInt64, worker: Int
+        match: consuming RouteMatch, receivedAt: UInt64, worker: Int, takesRemarks: Bool = false
     ) {
         self.id = id
         self.method = method
@@ -55,6 +58,7 @@ public final class HTTPRequest: Sendable {
         self.match = match
         self.receivedAt = receivedAt
         self.worker = worker
+        self.takesRemarks = takesRemarks
     }
 
     /// The whole body; empty when there is none.
@@ -108,6 +112,32 @@ public final class HTTPRequest: Sendable {
         get { notes.withLock { $0.counts } }
         set { notes.withLock { $0.counts = newValue } }
     }
+
+    /// What handlers have said of the request for the server's observer, in order.
+    public var remarks: [(name: StaticString, text: String)] { notes.withLock(\.remarks) }
+
+    /// Says something of the request for the server's observer, such as which item it is about.
+    ///
+    /// - Parameters:
+    ///   - name: a later remark of that name takes the place of the first.
+    ///   - text: is evaluated only if the observer reads it.
+    ///   - isForced: whether the remark is kept also if the observer does not say that it ``takesRemarks``.
+    public func remark(_ name: StaticString, _ text: @autoclosure () -> String, isForced: Bool = false) {
+        guard takesRemarks || isForced else { return }
+        let text = text()
+        notes.withLock { notes in
+            if notes.remarks.isEmpty { notes.remarks.reserveCapacity(Self.usualRemarks) }
+            // A handler that is called again says it again.
+            if let place = notes.remarks.firstIndex(where: { $0.name.isSame(as: name) }) {
+                notes.remarks[place].text = text
+            } else {
+                notes.remarks.append((name, text))
+            }
+        }
+    }
+
+    /// As many as most requests with remarks have.
+    private static let usualRemarks = 6
 
     /// What a middleware leaves for the handlers inside it; `nil` until then.
     public var attachment: (any AnyObject & Sendable)? {
@@ -177,5 +207,11 @@ public final class HTTPRequest: Sendable {
     private func parameterRange(_ index: Int) -> Range<Int> {
         let place = match.parameters[index]
         return Int(place.lowerBound)..<Int(place.upperBound)
+    }
+}
+
+extension StaticString {
+    fileprivate func isSame(as other: StaticString) -> Bool {
+        withUTF8Buffer { text in other.withUTF8Buffer { text.elementsEqual($0) } }
     }
 }

@@ -1,6 +1,7 @@
 import Configuration
 import Glibc
 import HTTPServer
+import Sessions
 import Synchronization
 
 /// The log: one structured line for each event, on standard error.
@@ -21,6 +22,8 @@ package final class Log: Sendable {
     package static let defaultCapacity = 4 << 20
 
     private let settings: Configuration.Log
+    /// Nil when lines do not hash users.
+    private let usersKey: UserHashKey?
     private let storeFailures = LogLimit()
     let form: LogForm
     private let sink: LogSink
@@ -32,6 +35,7 @@ package final class Log: Sendable {
         settings: Configuration.Log, descriptor: Int32 = STDERR_FILENO, capacity: Int = defaultCapacity
     ) {
         self.settings = settings
+        usersKey = settings.users == .hash ? settings.usersKey ?? UserHashKey(random: SystemRandom()) : nil
         form =
             switch settings.format {
             case .json: .json
@@ -50,6 +54,11 @@ package final class Log: Sendable {
     /// Whether a request's line is written. Failures always are.
     func writesRequest(_ level: Level) -> Bool { writes(level) && (settings.requests || level == .error) }
 
+    /// What lines say of a user; nil for nothing.
+    package func shown(user: String) -> String? {
+        settings.users == .none ? nil : usersKey?.hash(of: user) ?? user
+    }
+
     /// Writes a line, if its level is written.
     /// - Parameter fields: adds members after `time`, `level` and `event`.
     package func write(_ level: Level, _ event: StaticString, _ fields: (inout LogLine) -> Void = { _ in }) {
@@ -58,12 +67,17 @@ package final class Log: Sendable {
     }
 
     /// Writes a line, whatever the level.
-    /// - Parameter time: in nanoseconds of the monotonic clock.
-    package func append(_ level: Level, _ event: StaticString, at time: UInt64, _ fields: (inout LogLine) -> Void) {
+    /// - Parameters:
+    ///   - time: in nanoseconds of the monotonic clock.
+    ///   - isUrgent: whether it is written at once, as one of a warning or an error is.
+    package func append(
+        _ level: Level, _ event: StaticString, at time: UInt64, isUrgent: Bool = false,
+        _ fields: (inout LogLine) -> Void
+    ) {
         var line = LogLine(form, level, event, capacity: 384)
         fields(&line)
         line.end()
-        sink.append(line, at: time, urgent: level.isUrgent)
+        sink.append(line, at: time, urgent: isUrgent || level.isUrgent)
     }
 
     /// Writes an internal error of a request. Its client gets only the request's id.

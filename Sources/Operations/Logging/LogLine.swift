@@ -70,6 +70,15 @@ package struct LogLine: ~Copyable {
         }
     }
 
+    /// Adds the beginning of a text that somebody else has written.
+    package mutating func add(_ name: StaticString, bounded value: String) {
+        guard value.utf8.count > Self.longestForeignText else { return add(name, value) }
+        add(name, String(decoding: value.utf8.prefix(Self.longestForeignText), as: UTF8.self) + "…")
+    }
+
+    /// In bytes: a sentence. What is longer is a page that a proxy has sent.
+    private static let longestForeignText = 256
+
     package mutating func add(_ name: StaticString, _ value: Int) {
         beginMember(name)
         if value < 0 { append("-") }
@@ -103,6 +112,14 @@ extension LogLine {
             Hexadecimal.write(high, to: line.take(Hexadecimal.wordLength))
             Hexadecimal.write(low, to: line.take(Hexadecimal.wordLength))
         }
+    }
+
+    /// Adds which task the line is about.
+    package mutating func add(_ task: TaskID, named name: String) {
+        add("task", name)
+        add("task_id", task.description)
+        add("session_id", task.session.description)
+        if !task.isNotice { add("journey", task.journey) }
     }
 
     /// Adds the id of a request. None of its characters needs an escape.

@@ -19,8 +19,11 @@ package final class RequestObserver: HTTPServerObserver {
         labels = metrics.rows.map { Self.labels(of: $0, log.form) }
     }
 
+    package var takesRemarks: Bool { log.writesRequest(.info) }
+
     /// The line has no path, query, field value or body of the request, because those may hold secrets. It names the
-    /// session by its id, which grants no access.
+    /// session by its id, which grants no access. Remarks of handlers are names that flows, services and problems have,
+    /// ids that the server has made, and the user as ``Log/shown(user:)``.
     package func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64) {
         let row = metrics.row(of: request, listener: listener)
         let status = response.status.code
@@ -52,6 +55,7 @@ package final class RequestObserver: HTTPServerObserver {
             line.add("bytes", count)
             line.add("client", request.client)
             if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
+            for remark in request.remarks { line.add(remark.name, bounded: remark.text) }
             if leftOut > 0 { line.add("left_out", leftOut) }
             if let trace = TraceID(request.fields) { line.add("trace_id", "", high: trace.high, low: trace.low) }
         }

@@ -1,16 +1,14 @@
 import Glibc
 import HTTPServer
 
-/// Counts requests, and renders the counts and the state of the process in the OpenMetrics text format, version 1.0.
+/// Counts requests, and renders the counts and the state of the process.
 ///
 /// ```swift
 /// let metrics = Metrics(listeners: [("public", router.routes), ("admin", adminRouter.routes)], workers: 4)
 /// let observer = RequestObserver(log: log, metrics: metrics, listener: 0)
-/// let text = metrics.render(with: [{ sessions.statistics.write(to: &$0) }])
+/// let text = metrics.render(.openMetrics, with: [{ sessions.statistics.write(to: &$0) }])
 /// ```
 package final class Metrics: Sendable {
-    package static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
     private let tables: [RequestRowTable]
     /// The rows of all listeners.
     let rows: [RequestRow]
@@ -49,11 +47,11 @@ package final class Metrics: Sendable {
     }
 
     /// Writes the families of a part of the program. A new metric is a line where its part writes the others.
-    package typealias Part = (inout OpenMetricsWriter) -> Void
+    package typealias Part = @Sendable (inout OpenMetricsWriter) -> Void
 
-    /// The body of `GET /metrics`, of type `contentType`.
-    package func render(with parts: [Part]) -> [UInt8] {
-        var writer = OpenMetricsWriter()
+    /// The body of `GET /metrics`.
+    package func render(_ format: MetricsFormat, with parts: [Part]) -> [UInt8] {
+        var writer = OpenMetricsWriter(format)
         appendRequests(to: &writer)
         for write in parts { write(&writer) }
         appendProcess(to: &writer)
@@ -93,6 +91,10 @@ package final class Metrics: Sendable {
             writer.gauge(
                 "process_resident_memory_bytes", unit: "bytes", help: "Resident memory of the process.", memory)
         }
+        if let descriptors = ProcessReadings.descriptors() {
+            writer.gauge("process_open_fds", help: "Open file descriptors.", descriptors.open)
+            writer.gauge("process_max_fds", help: "The most that the process may open.", descriptors.most)
+        }
         writer.family(
             "process_start_time_seconds", .gauge, unit: "seconds",
             help: "Start time of the process, in seconds since 1970.")
@@ -117,6 +119,19 @@ enum ProcessReadings {
         let fields = read("/proc/self/statm").split(separator: UInt8(ascii: " "))
         guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return nil }
         return pages * sysconf(Int32(_SC_PAGESIZE))
+    }
+
+    /// The open descriptors and their limit; `nil` without `/proc`.
+    static func descriptors() -> (open: Int, most: Int)? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
+            let folder = opendir("/proc/self/fd")
+        else { return nil }
+        defer { closedir(folder) }
+        // That of the folder, and its two entries that are none.
+        var open = -3
+        while readdir(folder) != nil { open += 1 }
+        return (open, Int(clamping: limit.rlim_cur))
     }
 
     /// Seconds of all threads.

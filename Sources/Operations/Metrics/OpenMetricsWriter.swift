@@ -1,4 +1,19 @@
-/// Writes the OpenMetrics text format, version 1.0.
+/// The text formats of metrics.
+package enum MetricsFormat: String, CaseIterable, Sendable {
+    /// Prometheus' own, which every tool reads
+    /// (<https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format>).
+    case text = "text/plain; version=0.0.4; charset=utf-8"
+    /// OpenMetrics 1.0 (<https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md>).
+    case openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+    /// For `Content-Type`.
+    package var contentType: String { rawValue }
+    /// Without parameters.
+    package var mediaType: String { String(rawValue.prefix { $0 != ";" }) }
+}
+
+/// Writes metrics in one of the formats. Names and units are those of OpenMetrics; the older format has no units, calls
+/// a family of counters by the name of its samples, and knows no `info`.
 package struct OpenMetricsWriter {
     package typealias Labels = [(String, String)]
 
@@ -6,9 +21,11 @@ package struct OpenMetricsWriter {
         case counter, gauge, histogram, info
     }
 
+    private let format: MetricsFormat
     private var text: [UInt8] = []
 
-    init() {
+    init(_ format: MetricsFormat) {
+        self.format = format
         text.reserveCapacity(16 << 10)
     }
 
@@ -17,10 +34,19 @@ package struct OpenMetricsWriter {
     ///   - name: without `_total` and other suffixes of samples.
     ///   - unit: also the suffix of the name.
     package mutating func family(_ name: String, _ type: FamilyType, unit: String? = nil, help: String) {
-        append("# TYPE \(name) \(type.rawValue)\n")
+        switch (format, type) {
+        case (.openMetrics, _): append(name, type.rawValue, unit: unit, help)
+        case (.text, .counter): append(name + "_total", type.rawValue, help)
+        case (.text, .info): append(name + "_info", FamilyType.gauge.rawValue, help)
+        case (.text, .gauge), (.text, .histogram): append(name, type.rawValue, help)
+        }
+    }
+
+    private mutating func append(_ name: String, _ type: String, unit: String? = nil, _ help: String) {
+        append("# TYPE \(name) \(type)\n")
         if let unit { append("# UNIT \(name) \(unit)\n") }
         append("# HELP \(name) ")
-        appendEscaped(help)
+        appendEscaped(help, isQuoted: format == .openMetrics)
         append("\n")
     }
 
@@ -80,7 +106,7 @@ package struct OpenMetricsWriter {
     }
 
     mutating func finish() -> [UInt8] {
-        append("# EOF\n")
+        if format == .openMetrics { append("# EOF\n") }
         return text
     }
 
@@ -93,11 +119,12 @@ package struct OpenMetricsWriter {
         text.append(contentsOf: string.utf8)
     }
 
-    private mutating func appendEscaped(_ string: String) {
+    /// - Parameter isQuoted: whether quotes are escaped, too.
+    private mutating func appendEscaped(_ string: String, isQuoted: Bool = true) {
         for byte in string.utf8 {
             switch byte {
             case UInt8(ascii: "\\"): append("\\\\")
-            case UInt8(ascii: "\""): append("\\\"")
+            case UInt8(ascii: "\"") where isQuoted: append("\\\"")
             case UInt8(ascii: "\n"): append("\\n")
             default: text.append(byte)
             }

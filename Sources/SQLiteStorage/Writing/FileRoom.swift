@@ -76,7 +76,8 @@ final class FileRoom {
         if end < Int(status.st_size) { ftruncate(file, off_t(end)) }
     }
 
-    private var freeBytes: UInt {
+    /// What the file system has left for this process.
+    var freeBytes: UInt {
         var disk = statvfs()
         guard let path = connection.path, statvfs(path, &disk) == 0 else { return .max }
         return UInt(disk.f_bavail) * disk.f_frsize

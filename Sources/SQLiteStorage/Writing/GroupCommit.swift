@@ -36,7 +36,9 @@ final class GroupCommit: @unchecked Sendable {
     private let broken = Mutex<String?>(nil)
     /// When damaged tables and indexes were last looked for, and how many damaged pages were known then.
     private var lastMending: (time: SuspendingClock.Instant, pages: Int)?
-    private let committedGroups = Atomic<Int>(0)
+    let figures = WriterFigures()
+    /// Is told when the disk becomes full, and when it is free again, with the bytes that are free.
+    private let disk: @Sendable (_ isFull: Bool, _ free: Int) -> Void
     /// Held until the last job is done, even when the store has gone before.
     private let lock: FileLock
     private let end = Completion()
@@ -51,14 +53,17 @@ final class GroupCommit: @unchecked Sendable {
 
     /// - Parameters:
     ///   - report: is called with a sentence when the file fails.
+    ///   - disk: is called when the disk becomes full, and when it is free again.
     ///   - open: opens the database for writing; called here, and again after an error.
     init(
         lock: FileLock, durability: Durability = .commit, report: @escaping @Sendable (String) -> Void = { _ in },
+        disk: @escaping @Sendable (_ isFull: Bool, _ free: Int) -> Void = { _, _ in },
         open: @escaping @Sendable () throws(SQLiteError) -> (SessionWriter, Checkpoints)
     ) throws(SQLiteError) {
         self.lock = lock
         self.durability = durability
         self.report = report
+        self.disk = disk
         self.open = open
         current = try open()
         // A full disk, or a lock of another program, is seen when something is written.
@@ -84,8 +89,8 @@ final class GroupCommit: @unchecked Sendable {
         "The database was moved, replaced or deleted while the server uses it. The server writes to the file that it "
         + "opened; to a deleted file it writes nothing."
 
-    /// The number of transactions. Jobs that waited together share one.
-    var groups: Int { committedGroups.load(ordering: .relaxed) }
+    /// How many jobs wait.
+    var waiting: Int { queue.count }
 
     func append(_ job: any WriteJob) {
         guard !queue.append(job) else { return }
@@ -198,6 +203,7 @@ final class GroupCommit: @unchecked Sendable {
         } catch  where error.primaryCode == SQLITE_FULL && current?.writer.room.isLow == false {
             // The spare room and the room of the log are for jobs that make room.
             current?.writer.room.releaseSpare()
+            if let room = current?.writer.room { tellOfDisk(room) }
             try current?.checkpoints.restartLog(truncates: true)
             try write(jobs)
         }
@@ -210,7 +216,9 @@ final class GroupCommit: @unchecked Sendable {
         guard !lock.isDeleted else { throw .moved(doing: "writing") }
         try checkLog()
         let (writer, checkpoints) = try opened()
+        let start = SuspendingClock.now
         writer.room.checkFreeSpace()
+        tellOfDisk(writer.room)
         try transaction(of: writer) { () throws(SQLiteError) in
             for job in jobs { try job.apply(to: writer) }
         }
@@ -218,7 +226,7 @@ final class GroupCommit: @unchecked Sendable {
         try writer.connection.markCommit()
         writer.facts.noteCommit()
         failure.withLock { $0 = nil }
-        committedGroups.wrappingAdd(1, ordering: .relaxed)
+        figures.noteGroup(of: jobs.count, took: .now - start)
         noteUnsynced()
         if writer.room.isCheckpointDue {
             writer.room.isCheckpointDue = false
@@ -286,16 +294,31 @@ final class GroupCommit: @unchecked Sendable {
         guard try fresh.0.connection.emptyLog() else {
             throw SQLiteError(code: SQLITE_BUSY, doing: "copying the log to the database after an error")
         }
+        // The former connection knew that the disk is full.
+        if figures.isDiskFull { fresh.0.room.releaseSpare() }
         current = fresh
         log = LogFile(lock.logPath)
         syncDue = nil
         return fresh
     }
 
-    /// Once a second: reports files that were moved or deleted.
+    /// Reports a disk that has become full, or is free again.
+    private func tellOfDisk(_ room: FileRoom) {
+        guard room.isLow != figures.isDiskFull else { return }
+        figures.isDiskFull = room.isLow
+        disk(room.isLow, Int(clamping: room.freeBytes))
+    }
+
+    /// Once a second: looks at the disk, and reports files that were moved or deleted.
     private func checkMoveIfDue() {
         guard moveCheckDue <= .now else { return }
         moveCheckDue = .now + .seconds(1)
+        if let writer = current?.writer {
+            // Also while no writes come.
+            writer.room.checkFreeSpace()
+            tellOfDisk(writer.room)
+            figures.note(logPages: writer.connection.logPages, freePages: (try? writer.connection.freePages) ?? 0)
+        }
         // A log that moved with its database is still its log.
         if logHarm == nil, let log, log.hasMoved, !lock.hasMoved, !lock.isDeleted { noteHarm(.moved) }
         do throws(SQLiteError) { try checkLog() } catch { note(error) }
@@ -368,35 +391,6 @@ final class GroupCommit: @unchecked Sendable {
             try checkpoints.restartLog(truncates: true)
         } catch {
             report("\(error.description), when the store was closed")
-        }
-    }
-}
-
-extension SQLiteError {
-    fileprivate static func log(_ harm: LogFile.Harm, isSaved: Bool) -> SQLiteError {
-        let what =
-            switch harm {
-            case .deleted: "was deleted"
-            case .moved: "was moved or replaced"
-            case .cut: "was cut"
-            }
-        return SQLiteError(
-            code: SQLITE_READONLY,
-            sentence: "The log of the database \(what) while the server uses it. "
-                + (isSaved
-                    ? "All that was acknowledged has been copied to the database. "
-                    : "What is only in the log could not be copied to the database. ")
-                + "Nothing is written until the server is started again.")
-    }
-
-    /// Whether one statement is at fault rather than the file as a whole.
-    fileprivate var isOfOneJob: Bool {
-        if isDamage { return true }
-        return switch primaryCode {
-        case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED,
-            SQLITE_PROTOCOL:
-            false
-        default: true
         }
     }
 }

@@ -28,6 +28,8 @@ final class SessionEnvironment: Sendable {
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
+    /// Where journeys of all sessions went.
+    let transitions = TransitionCounts()
     /// Results of tasks that were kept for an operator since the process started.
     let heldCount = Atomic<Int>(0)
     /// Tasks without a journey that nobody has done.

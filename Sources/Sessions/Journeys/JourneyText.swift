@@ -50,22 +50,25 @@ package struct JourneyForm: Sendable {
     package let text: JourneyText
     /// The schema that the data of each event must have.
     package let schemas: [String: JSONDocument]
+    /// Where the last step has led, if one was taken.
+    package let way: JourneyWay?
 
-    package init(text: JourneyText, schemas: [String: JSONDocument]) {
+    package init(text: JourneyText, schemas: [String: JSONDocument], way: JourneyWay? = nil) {
         self.text = text
         self.schemas = schemas
+        self.way = way
     }
 }
 
 extension JourneyWork {
     mutating func form(of entry: KeptJourney, withSchemas: Bool) throws -> JourneyForm {
-        withSchemas ? try form(of: entry) : JourneyForm(text: try text(of: entry), schemas: [:])
+        withSchemas ? try form(of: entry) : JourneyForm(text: try text(of: entry), schemas: [:], way: way)
     }
 
     mutating func form(of entry: KeptJourney) throws -> JourneyForm {
         let text = try text(of: entry)
-        if text.problem != nil { return JourneyForm(text: text, schemas: [:]) }
+        if text.problem != nil { return JourneyForm(text: text, schemas: [:], way: way) }
         let schemas = try engine.eventSchemas(of: entry.journey, services: documents, now: pending.now)
-        return JourneyForm(text: text, schemas: schemas)
+        return JourneyForm(text: text, schemas: schemas, way: way)
     }
 }

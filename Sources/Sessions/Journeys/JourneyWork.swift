@@ -15,6 +15,8 @@ struct JourneyWork {
     var hasActed = false
     /// What the last step came with to be shown, if nothing was done since that is seen in it.
     var prepared: ViewText?
+    /// Where the last step has led, if one was taken.
+    var way: JourneyWay?
     /// How often hooks have made what coordinators own.
     var creations = 0
     /// The task whose result is being taken.
@@ -229,6 +231,9 @@ extension JourneyWork {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
         }
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
+        let way = JourneyWay(from: former?.journey, to: entry.journey)
+        if way.from != way.to { pending.ways.append(way) }
+        self.way = way
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }

@@ -258,6 +258,14 @@ extension Session {
         return !work.kept.isEmpty
     }
 
+    /// Where a journey stands: its flow, and the state whose frame is on top; nil when there is no such journey.
+    package func place(ofJourney id: String) -> (flow: String, state: String?)? {
+        guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey
+        else { return nil }
+        let top = journey.top
+        return (top.flatMap { journey.coordinator($0.coordinator)?.flow } ?? journey.flow, top?.state)
+    }
+
     /// How to start a journey over with its flow; nil when there is no such journey or flow.
     package func restart(of id: String) -> JourneyRestart? {
         guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey,

@@ -113,6 +113,8 @@ extension Session {
 
 /// What a session knows of a task that is not over.
 struct TaskStanding: Sendable {
+    /// Nil for a notice.
+    let name: String?
     let input: JSONDocument
     let retry: TaskRetry
     let notes: TaskNotes?
@@ -124,19 +126,21 @@ struct TaskStanding: Sendable {
 
     /// No session has to be asked.
     static let ofNotice = TaskStanding(
-        input: .null, retry: SessionNotice.retry, notes: nil, isAwaited: false, userID: nil)
+        name: nil, input: .null, retry: SessionNotice.retry, notes: nil, isAwaited: false, userID: nil)
 }
 
 extension JourneyWork {
     func standing(of id: TaskID) -> TaskStanding? {
         if let journey = kept[id.journey]?.journey, let task = journey.task, task.number == id.number {
             return TaskStanding(
-                input: task.input, retry: engine.taskState(of: journey)?.retry ?? .never, notes: task.notes,
+                name: task.name, input: task.input, retry: engine.taskState(of: journey)?.retry ?? .never,
+                notes: task.notes,
                 isAwaited: true, userID: pending.details.userID)
         }
         return kept.place(of: id).map { kept.tasks[$0] }.map { task in
             TaskStanding(
-                input: task.input, retry: engine.policy(of: task.name, flow: task.flow, version: task.version).retry,
+                name: task.name, input: task.input,
+                retry: engine.policy(of: task.name, flow: task.flow, version: task.version).retry,
                 notes: task.notes, isAwaited: false, userID: task.userID)
         }
     }

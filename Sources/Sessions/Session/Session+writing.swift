@@ -198,6 +198,7 @@ extension Session {
         if let commit, !commit.newFlows.isEmpty { environment.knowFlows(commit.newFlows) }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
         for note in pending.notes { environment.tell(note) }
+        for way in pending.ways { environment.transitions.count(way) }
         if let commit, isWatched { tellWatchers(pending.sessionChanges(environment), commit.record) }
         environment.makeRoom(near: pending.base.id)
     }

@@ -86,6 +86,9 @@ package final class Session: Sendable {
     /// The session's id, and the user who is attached to it.
     package var identity: (id: SessionID, userID: String?) { state.withLock { ($0.record.id, $0.record.userID) } }
 
+    /// The user who is attached to it.
+    package var userID: String? { state.withLock { $0.record.userID } }
+
     package var id: SessionID { state.withLock { $0.record.id } }
 
     /// Like ``summary()``, but also for an ended session.

@@ -187,6 +187,11 @@ extension Sessions {
         id.isNotice ? .ofNotice : try await ofTask(id) { try $0.standing(of: id) }
     }
 
+    /// The name of a task that is not over, for the log.
+    package func name(of id: TaskID) async -> String? {
+        id.isNotice ? settings.noticeTask : try? await standing(of: id).name
+    }
+
     /// Does something with the session of a task. Whatever is gone by now means that the task is over.
     func ofTask<Done: Sendable>(
         _ id: TaskID, _ body: (Session) async throws -> Done

@@ -66,6 +66,8 @@ package final class Sessions: Sendable {
     package var settings: SessionSettings { environment.settings }
     package var journeySettings: JourneySettings { environment.journeys }
     package var catalog: ServiceCatalog { environment.catalog }
+    /// Where journeys went since the process started.
+    package var transitions: TransitionCounts { environment.transitions }
 
     /// The session of that id, for a caller that may read any session; `nil` when there is none, or it has expired and
     /// no work keeps it. Does not count as a use.

@@ -6,6 +6,9 @@ package protocol FileStore: SessionStore {
     /// Damage that was found since the process started.
     var damage: StoreDamage { get }
 
+    /// What it is doing, and has done since the process started.
+    var figures: StoreFigures { get }
+
     /// Whether tasks or due times may be missing, which follow from the journeys: because of damage, or because an
     /// older program has made the file.
     var hasLostTasks: Bool { get }

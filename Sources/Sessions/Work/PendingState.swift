@@ -23,6 +23,8 @@ struct PendingState: Sendable {
     var patchSteps = JSONDocument.patchSteps
     /// How many journeys began, less those that ended.
     var journeysBegun = 0
+    /// Where journeys went, for the metrics.
+    var ways: [JourneyWay] = []
     /// Whether there is something to store. Creating or removing an instance that was never written is not.
     private(set) var isRecordChanged = false
     /// Expired instances, which the next commit removes.

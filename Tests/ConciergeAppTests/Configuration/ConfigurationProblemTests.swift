@@ -187,6 +187,20 @@ struct ConfigurationProblemTests {
         #expect((loaded.configuration.encryptionKeys != nil) == isAllowed)
     }
 
+    @Test(
+        "A file with the key of the log's hash has the base64 of 32 bytes, and is of use to a hash alone",
+        arguments: [
+            ("\(zeros)\n", "hash", []), ("\(zeros)", "plain", ["/log/users_key_file without_effect"]),
+            ("a:\(zeros)", "hash", ["/log/users_key_file bad_value"]), ("", "hash", ["/log/users_key_file bad_value"]),
+            ("AAAA", "hash", ["/log/users_key_file bad_value"]),
+        ] as [(String, String, [String])])
+    func usersKey(file: String, users: String, problems: [String]) async throws {
+        let loaded = try await load(["key": file], set: ["log.users_key_file": "key", "log.users": users])
+        #expect(loaded.problems.map { "\($0.pointer) \($0.code)" } == problems)
+        #expect((loaded.configuration.log.usersKey == nil) == problems.contains { $0.hasSuffix("bad_value") })
+        #expect(!"\(loaded.configuration) \(ConfigurationReport.json(of: loaded))".contains("AAAA"))
+    }
+
     private static let zeros = String(repeating: "A", count: 43) + "="
 
     @Test("A secret shows up in no problem, description or dump")

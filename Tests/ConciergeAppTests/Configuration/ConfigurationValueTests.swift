@@ -40,6 +40,8 @@ struct ConfigurationValueTests {
             ),
             ("cors.allowed_fields", #"["X-Client"]"#, #"["X-Client"]"#), ("cookie.name", #""shop.a""#, #""shop.a""#),
             ("base_path", #""/concierge/v-1.2_~""#, #""/concierge/v-1.2_~""#), ("base_path", "null", "null"),
+            ("log.users", #""plain""#, #""plain""#), ("log.audit", #""stderr""#, #""stderr""#),
+            ("log.audit", #""file:audit.log""#, #""file:audit.log""#), ("log.audit", #""a/b""#, #""file:a/b""#),
             ("cookie.same_site", #""none""#, #""none""#), ("cookie.partitioned", "true", "true"),
         ])
     func goodInFile(path: String, written: String, shown: String) async throws {
@@ -55,7 +57,8 @@ struct ConfigurationValueTests {
             ("port", "null"), ("port", "{}"), ("port", "[80]"), ("port", "1e300"), ("workers", "0"),
             ("host", #""""#), ("host", #""example.org""#), ("host", #""1.2.3""#), ("host", "1"),
             ("host", #""127.0.0.1\u0000""#), ("host", #""unix:""#), ("host", #""unix:a\u0000""#),
-            ("host", #""Unix:a""#),
+            ("host", #""Unix:a""#), ("log.users", "true"), ("log.audit", #""file:""#), ("log.audit", #""stdout""#),
+            ("log.audit", #""file:a\u0000b""#), ("log.audit", "null"),
             ("host", #""unix:/\#(String(repeating: "a", count: 107))""#),
             ("limits.body_bytes", #""1MB""#), ("limits.body_bytes", #""4096""#), ("limits.body_bytes", "0"),
             ("limits.body_bytes", #""9999999999999GiB""#), ("limits.body_bytes", #""1GiB""#),

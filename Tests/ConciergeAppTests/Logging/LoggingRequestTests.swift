@@ -38,6 +38,12 @@ struct LoggingRequestTests {
             return HTTPResponse(.noContent)
         }
         builder.on(.post, "/broken") { _ in throw Broken() }
+        builder.on(.post, "/remarked") { request in
+            request.remark("thing", "first")
+            request.remark("thing", String(repeating: "x", count: 300))
+            request.remark("reason", "known", isForced: true)
+            return HTTPResponse(.internalServerError)
+        }
         builder.on(.post, "/unsendable") { _ in HTTPResponse(fields: [.location: "a\nb"]) }
         let router = try builder.freeze()
         var configuration = HTTPServerConfiguration()
@@ -58,7 +64,7 @@ struct LoggingRequestTests {
         }
         await server.stop(timeout: .seconds(10))
         try sent.get()
-        try metrics(String(decoding: counters.render(with: []), as: UTF8.self))
+        try metrics(String(decoding: counters.render(.openMetrics, with: []), as: UTF8.self))
         return file.lines()
     }
 
@@ -118,6 +124,20 @@ struct LoggingRequestTests {
         let documents = try await lines(settings, of: [Self.head("GET /things/1"), Self.head("POST /broken")])
             .map { try JSONDocument(parsing: $0) }
         #expect(documents.map { $0[member: "event"] } == ["failure", "request"])
+    }
+
+    @Test("Remarks of a handler are on the line, the last of each name, and their beginning if they are long")
+    func remarks() async throws {
+        let lines = try await lines(of: [Self.head("POST /remarked")]).map { try JSONDocument(parsing: $0) }
+        #expect(lines.map { $0[member: "thing"]?.string } == [String(repeating: "x", count: 256) + "…"])
+        #expect(lines.map { $0[member: "reason"]?.string } == ["known"])
+        // Where requests have no lines, nothing is kept but what a failure needs.
+        var settings = Configuration().log
+        settings.requests = false
+        let failures = try await self.lines(settings, of: [Self.head("POST /remarked")])
+            .map { try JSONDocument(parsing: $0) }
+        #expect(failures.map { $0[member: "thing"]?.string } == [nil])
+        #expect(failures.map { $0[member: "reason"]?.string } == ["known"])
     }
 
     @Test("On a terminal the line of a request is text")

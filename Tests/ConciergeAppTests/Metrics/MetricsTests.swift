@@ -1,5 +1,6 @@
 import HTTPServer
 import HTTPTestClient
+import Support
 import Testing
 
 @testable import ConciergeApp
@@ -17,10 +18,13 @@ struct MetricsTests {
     }
 
     private static func text(_ metrics: Metrics, sessions: SessionStatistics = .none) throws -> OpenMetricsText {
-        let text = metrics.render(with: [
-            sessions.write(to:), { $0.gauge("depth", help: "Of each.", by: "queue", [("a", 12), ("b", 1)]) },
-            { $0.counter("drops", help: "All.", 7) },
-        ])
+        let text = metrics.render(
+            .openMetrics,
+            with: [
+                { sessions.write(to: &$0) },
+                { $0.gauge("depth", help: "Of each.", by: "queue", [("a", 12), ("b", 1)]) },
+                { $0.counter("drops", help: "All.", 7) },
+            ])
         return try OpenMetricsText(String(decoding: text, as: UTF8.self))
     }
 
@@ -38,6 +42,31 @@ struct MetricsTests {
         let build = try #require(text.samples.first { $0.name == "concierge_build_info" })
         #expect(build.value == 1)
         #expect(build.labels["version"] == BuildInformation.version)
+    }
+
+    @Test(
+        "In the older format families of counters are called as their samples, nothing has a unit, and no line is an end"
+    )
+    func olderFormat() {
+        let metrics = Metrics(listeners: [("public", [])], workers: 1)
+        let text = String(
+            decoding: metrics.render(
+                .text, with: [{ $0.counter("drops", help: #"All "of" them\."#, by: "a", [(#"b"\"#, 7)]) }]),
+            as: UTF8.self)
+        let lines = text.split(separator: "\n")
+        #expect(lines.contains("# TYPE drops_total counter"))
+        #expect(lines.contains(##"# HELP drops_total All "of" them\\."##))
+        #expect(lines.contains(##"drops_total{a="b\"\\"} 7"##))
+        #expect(lines.contains("# TYPE concierge_build_info gauge"))
+        #expect(lines.contains("# TYPE process_resident_memory_bytes gauge"))
+        #expect(!text.contains("# UNIT") && !text.contains("EOF"))
+    }
+
+    @Test("The descriptors of the process are counted")
+    func descriptors() throws {
+        func open() throws -> Double { try #require(Self.text(Metrics(listeners: [], workers: 1))["process_open_fds"]) }
+        #expect(try open() >= 3)
+        #expect(try #require(Self.text(Metrics(listeners: [], workers: 1))["process_max_fds"]) >= open())
     }
 
     @Test("Sessions and services are what the statistics say")

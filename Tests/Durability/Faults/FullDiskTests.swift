@@ -38,6 +38,10 @@ struct FullDiskTests {
                 #expect(client.acknowledged == before + 10)
                 return client
             }
+            // Once each, in this order.
+            let full = try await server.process.line(of: "disk_full")
+            #expect(full[string: "detail"]?.contains(database) == true && full[string: "level"] == "error")
+            #expect(try await server.process.line(of: "disk_free")[string: "level"] == "info")
             try await server.kill()
             let next = try await Server(in: folder, database: database)
             let nextPort = next.port

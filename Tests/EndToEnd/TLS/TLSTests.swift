@@ -281,7 +281,13 @@ struct TLSTests {
             #expect(try kept.value.version().status == 200)
             try Self.use("b", in: folder)
             process.send(SIGHUP)
-            _ = try await process.line(of: "certificate_loaded")
+            let loaded = try await process.line(of: "certificate_loaded")
+            let metrics = try await blocking {
+                try TLSClient(port: adminPort).request("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1").text
+            }
+            let end = try #require(metrics.firstMatch(of: /\nconcierge_certificate_end_timestamp_seconds (\d+)\n/)?.1)
+            let ends = Timestamp(millisecondsSince1970: try #require(Int64(end)) * 1_000)
+            #expect(loaded[string: "expires_at"] == ends.description)
             for port in [port, adminPort] {
                 #expect(try await blocking { try TLSClient(port: port).chain } == ["/CN=b", "/CN=inner"])
             }

@@ -12,6 +12,7 @@ extension JourneyEndpoints {
     @Sendable func makeLink(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let body = try BodyMembers(request, known: ["expires_in"], isOptional: true)
         let lifetime = try body.duration("expires_in", in: Self.lifetimes) ?? Self.usualLifetime
+        request.remark(standing: id(of: request), of: found.session)
         let response = UnitResponse(to: request) { (issued: IssuedLink) in
             request.carries(issued.link)
             return .json(.created) { json in

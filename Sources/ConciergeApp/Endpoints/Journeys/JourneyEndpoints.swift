@@ -10,11 +10,13 @@ final class JourneyEndpoints: Sendable {
     let dressing: JourneyDressing
     /// Whether the events that a flow's `backend` names are accepted, too.
     let isFromBackend: Bool
+    private let eventNames: Set<String>
 
     init(caller: SessionCaller, dressing: JourneyDressing, isFromBackend: Bool = false) {
         self.caller = caller
         self.dressing = dressing
         self.isFromBackend = isFromBackend
+        eventNames = caller.sessions.journeySettings.engine.catalog.eventNames
     }
 
     /// The place of `{id}` among the parameters of its routes.
@@ -132,6 +134,7 @@ final class JourneyEndpoints: Sendable {
     }
 
     @Sendable private func abandon(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
+        request.remark(standing: id(of: request), of: found.session)
         let response = UnitResponse<Void>(to: request) { _ in .done }
         return try response.of(
             await found.session.abandonJourney(
@@ -140,6 +143,7 @@ final class JourneyEndpoints: Sendable {
 
     @Sendable func send(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
         let (event, data, step, challenge) = try event(of: request)
+        if request.takesRemarks, eventNames.contains(event) { request.remark("journey_event", event) }
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
         let response = UnitResponse(to: request) { [self] (form: JourneyForm) in moved(request, form) }
@@ -177,6 +181,7 @@ final class JourneyEndpoints: Sendable {
     }
 
     private func navigated(_ request: HTTPRequest, _ form: JourneyForm, path: [String]) -> HTTPResponse {
+        request.remark(form)
         var json = JSONWriter(reservingCapacity: 1_024)
         // The view with one more member at its end.
         json.raw(form.text.bytes.dropLast())
@@ -224,6 +229,7 @@ final class JourneyEndpoints: Sendable {
     private func answer(
         _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
     ) throws -> HTTPResponse {
+        request.remark(text)
         try Conditions.checkRead(request, journey: text.etag)
         let isKnown = try isKnown(text, to: request)
         return dressing.dress(
@@ -248,12 +254,14 @@ final class JourneyEndpoints: Sendable {
     }
 
     private func response(_ status: HTTPStatus, _ request: HTTPRequest, _ form: JourneyForm) -> HTTPResponse {
-        dressing.dress(
+        request.remark(form)
+        return dressing.dress(
             .state(status, form.text.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas)
     }
 
     /// Adds to the refusal of an ended journey how to start it again.
     private func explained(_ error: any Error, _ request: HTTPRequest, _ session: Session) -> any Error {
+        request.remark(standing: id(of: request), of: session)
         guard let refusal = error as? JourneyRefusal else { return error }
         switch refusal {
         case .finished, .expired, .orphaned:

@@ -16,12 +16,6 @@ struct PersonEndpoints: Sendable {
         }
     }
 
-    /// Whether a request reads what there is of a person, which is recorded.
-    static func isExport(_ request: HTTPRequest) -> Bool {
-        guard let path = request.match.route?.pattern.text else { return false }
-        return paths.contains(path)
-    }
-
     /// The person whom the path names, or for ids that no path can carry, such as an address, the query.
     private func user(of request: HTTPRequest) throws -> String {
         if request.match.route?.pattern.parameterNames.isEmpty == false { return request.parameter("user") }

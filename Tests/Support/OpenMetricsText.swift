@@ -1,31 +1,31 @@
 /// Reads the OpenMetrics text format strictly, and refuses what the specification forbids.
-struct OpenMetricsText {
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
+package struct OpenMetricsText: Sendable {
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
     }
 
-    struct Sample {
-        let name: String
-        let labels: [String: String]
-        let value: Double
+    package struct Sample: Sendable {
+        package let name: String
+        package let labels: [String: String]
+        package let value: Double
     }
 
-    struct Family {
-        let name: String
-        let type: String
-        var unit: String?
-        var help: String?
-        var samples: [Sample] = []
+    package struct Family: Sendable {
+        package let name: String
+        package let type: String
+        package fileprivate(set) var unit: String?
+        package fileprivate(set) var help: String?
+        package fileprivate(set) var samples: [Sample] = []
     }
 
-    private(set) var families: [Family] = []
-    var samples: [Sample] { families.flatMap(\.samples) }
+    package private(set) var families: [Family] = []
+    package var samples: [Sample] { families.flatMap(\.samples) }
 
-    subscript(name: String, labels: [String: String] = [:]) -> Double? {
+    package subscript(name: String, labels: [String: String] = [:]) -> Double? {
         samples.first { $0.name == name && $0.labels == labels }?.value
     }
 
-    init(_ text: String) throws {
+    package init(_ text: String) throws {
         guard text.hasSuffix("\n# EOF\n") else { throw Problem(description: "the end is not # EOF") }
         for line in text.dropLast("# EOF\n".count).dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
             do { try read(line) } catch let problem as Problem {

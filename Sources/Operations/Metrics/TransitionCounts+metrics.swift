@@ -1,0 +1,15 @@
+import Sessions
+
+extension TransitionCounts {
+    package func write(to metrics: inout OpenMetricsWriter) {
+        let name = "concierge_transitions"
+        metrics.family(
+            name, .counter,
+            help: "Steps that have led journeys from one screen or task of a flow to another. A journey starts from "
+                + "(start) and ends at (finished) or (expired).")
+        for (way, count) in all {
+            let labels = [("flow", way.flow), ("from", way.from ?? "(start)"), ("to", way.to)]
+            metrics.sample(name + "_total", labels, Double(count))
+        }
+    }
+}
