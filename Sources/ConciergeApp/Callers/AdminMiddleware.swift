@@ -75,10 +75,10 @@ final class AdminAccess: Sendable {
     private static let quotaName = "admin_tries"
     private static var needed: Problem { Problem(.adminKeyNeeded, fields: [.wwwAuthenticate: "Bearer"]) }
 
-    /// Writes the line about a request that may have changed something, whatever the level of the log. It holds nothing
-    /// of what was written.
+    /// Writes the line about a request that may have changed something, or has read data of a person, whatever the
+    /// level of the log. It holds nothing of what was written or read.
     func audit(_ request: HTTPRequest, by key: String, _ status: HTTPStatus) {
-        log.append(.info, "admin_change", at: LogTime.now()) { line in
+        log.append(.info, request.method.isSafe ? "admin_read" : "admin_change", at: LogTime.now()) { line in
             line.add("request_id", request.id)
             line.add("key", key)
             line.add("client", request.client)
@@ -146,7 +146,7 @@ struct AdminMiddleware: HTTPMiddleware {
 
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
         let key = try access.admit(request)
-        if request.method.isSafe { return try next(request) }
+        if request.method.isSafe, !JourneyEndpoints.isRead(by: request) { return try next(request) }
         return try .transforming(request, next) { [access] result in
             let status =
                 switch result {
