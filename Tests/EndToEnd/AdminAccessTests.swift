@@ -83,6 +83,32 @@ struct AdminAccessTests {
         #expect(try file.documents()[3][string: "user"] == "ada")
     }
 
+    @Test("who reads where a person stands has a line, without what was read; a look at another's or at none has none")
+    func reads() async throws {
+        let file = try LogFile(Configuration().log)
+        try await withApplication(flows: [TestFlows.wizard], log: file) { app in
+            let (client, id, _) = try await app.newSession()
+            try await client.patch(Paths.profile, #"{"name":"Hypatia"}"#)
+            let journey = try await client.start("wizard").replacing("current", with: id)
+            let admin = app.admin()
+            for path in ["", "/history", "/services", "/services/profile"] {
+                #expect(try await admin.get(journey + path).status == 200)
+            }
+            #expect(try await admin.get("/v1/sessions/\(id)/journeys").items.count == 1)
+            #expect(try await admin.get("\(journey)0").status == 404)
+            #expect(try await admin.send("OPTIONS", journey).status == 204)
+            #expect(try await client.get(journey).status == 200)
+        }
+        let lines = try file.documents().filter { $0[string: "event"] == "admin_read" }
+        #expect(
+            lines.compactMap { $0[string: "route"]?.dropFirst("/v1/sessions/{session}/journeys".count) } == [
+                "/{id}", "/{id}/history", "/{id}/services", "/{id}/services/{name}", "",
+            ])
+        #expect(lines.allSatisfy { $0[string: "key"] == "loopback" && $0[string: "session_id"] != nil })
+        #expect(lines.first?[string: "id"]?.hasPrefix("jrn_") == true && lines[3][string: "service"] == "profile")
+        #expect(!file.lines().contains { $0.contains("Hypatia") })
+    }
+
     @Test("a claim of no task has no line, and claims that wait keep nobody from asking how the server is")
     func claims() async throws {
         let file = try LogFile(Configuration().log)

@@ -51,6 +51,26 @@ struct SharedStoreTests {
         }
     }
 
+    @Test("an operator at one server moves a journey of the other, and its history is the same at both")
+    func operators() async throws {
+        try await Self.withServers { _, one, two in
+            let client = one.client.with(token: try await one.newToken())
+            let id = try #require(try await client.get(Paths.current)[member: "id"]?.string)
+            let seen = try await client.get(Paths.main)
+            try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
+            let journey = Paths.journey("main", of: id)
+            let moved = try await two.admin.send("POST", "\(journey)/navigation", json: #"{"to":"page2"}"#)
+            #expect(moved.status == 200 && moved.screen == "page2")
+            #expect(try await client.event("next", on: Paths.main, fields: ifMatch(seen)).status == 412)
+            #expect(try await client.event("next", on: Paths.main).screen == "page3")
+            let histories = [
+                try await one.admin.get("\(journey)/history"), try await two.admin.get("\(journey)/history"),
+            ]
+            #expect(histories[0].items == histories[1].items)
+            #expect(histories[0].items.map { $0[string: "who"] } == ["client", "client", "admin", "client"])
+        }
+    }
+
     @Test("of sessions at both servers that use one link at once, one gets the journey")
     func links() async throws {
         try await Self.withServers { _, one, two in

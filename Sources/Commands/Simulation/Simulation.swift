@@ -157,7 +157,7 @@ struct Simulation {
     ) async throws -> (shown: JourneyText, path: [String]) {
         switch step {
         case .event(let name, let data, let isFromBackend):
-            return (try await send(name, data, to: id, isFromBackend: isFromBackend), [])
+            return (try await send(name, data, to: id, by: isFromBackend ? .backend : .client), [])
         case .task(let name, let outcome, let output):
             guard let task = try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0).first
             else { throw TaskError.notFound }
@@ -193,15 +193,14 @@ struct Simulation {
     private static let mostLooks = 10_000
 
     private func send(
-        _ event: String, _ data: JSONDocument?, to id: String, isFromBackend: Bool = false
+        _ event: String, _ data: JSONDocument?, to id: String, by actor: JourneyActor = .client
     ) async throws -> JourneyText {
         do {
-            return try await session.send(event, data: data, toJourney: id, isFromBackend: isFromBackend)
+            return try await session.send(event, data: data, toJourney: id, by: actor)
         } catch JourneyError.preconditionRequired {
             var condition = WriteCondition.none
             condition.step = try await session.journey(id).view.step
-            return try await session.send(
-                event, data: data, toJourney: id, condition: condition, isFromBackend: isFromBackend)
+            return try await session.send(event, data: data, toJourney: id, condition: condition, by: actor)
         }
     }
 

@@ -251,7 +251,8 @@ package actor Application {
 
     func publicRoutes() throws -> Router {
         let caller = caller
-        let journeys = JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows))
+        let journeys = JourneyEndpoints(
+            caller: caller, session: caller.inPath, dressing: JourneyDressing(flows), on: .public)
         let services = ServiceEndpoints(catalog: sessions.catalog, caller: .client, session: caller.inPath)
         let journeyServices = services.ofJourney
         var routes = RouterBuilder()
@@ -307,8 +308,8 @@ package actor Application {
             ).add(to: &routes)
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
             let endpoints = AdminSessionEndpoints(sessions: sessions, log: log)
-            let services = ServiceEndpoints(
-                catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session))
+            let anySession = SessionFinder(any: endpoints.session)
+            let services = ServiceEndpoints(catalog: sessions.catalog, caller: .admin, session: anySession)
             let journeyServices = services.ofJourney
             services.add(to: &routes)
             journeyServices.add(to: &routes)
@@ -319,7 +320,8 @@ package actor Application {
             routes.group(adminIdempotency { _ in .administrator(nil) }, add: moving.addImports)
             let journeys = AdminJourneyEndpoints(
                 sessions: sessions, session: endpoints.session,
-                send: JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows), isFromBackend: true).send)
+                journeys: JourneyEndpoints(
+                    caller: caller, session: anySession, dressing: JourneyDressing(flows), on: .admin))
             routes.group(adminIdempotency(endpoints.keyOwner)) { routes in
                 endpoints.add(to: &routes)
                 PersonEndpoints(sessions: sessions).add(to: &routes)

@@ -70,11 +70,7 @@ struct TaskEndpoints: Sendable {
             if let user = reader.text(.userID) { try await sessions.tasks(query, ofUser: user) } else {
                 try await sessions.tasks(query)
             }
-        var items: [(task: StoredTask, details: TaskDetails?)] = []
-        for task in tasks.prefix(page.limit) {
-            // What cannot be read now is left out.
-            items.append((task, try? await sessions.details(of: task)))
-        }
+        let items = await sessions.details(of: Array(tasks.prefix(page.limit)))
         return .json { json in
             json.array("items") { json in
                 for (task, details) in items {

@@ -41,8 +41,8 @@ extension StepRun {
     /// Runs the actions of a transition; the caller does the move.
     mutating func perform(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
         switch purpose {
-        case .link, .resume: if !transition.isOpenToLinks { throw .guardNotMet([.damage]) }
-        case .event, .release: break
+        case .link(false), .resume: if !transition.isOpenToLinks { throw .guardNotMet([.damage]) }
+        case .event, .release, .link(true): break
         }
         note(transition, of: coordinator)
         try run(transition.actions, of: coordinator)
@@ -183,8 +183,8 @@ extension StepRun {
     mutating func goBack() throws(JourneyRefusal) -> Bool {
         guard let top = journey.frames.last else { return false }
         switch try screen(of: top).screen.back {
-        case .forbidden: return false
-        case .allowed:
+        case .forbidden where !isByOperator: return false
+        case .allowed, .forbidden:
             guard let landing = try landing() else { return false }
             try leaveScreen()
             uncover(upTo: landing)

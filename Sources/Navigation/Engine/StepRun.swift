@@ -42,8 +42,8 @@ struct StepRun {
     enum Purpose {
         /// Follows an event, which some senders may not send, and what it brings about.
         case event(Actor)
-        /// Follows a link, which takes no transition that does damage.
-        case link
+        /// Follows a link, which takes no transition that does damage, unless an operator follows it.
+        case link(isByOperator: Bool)
         /// Follows a link forward to a screen: see ``resume(to:by:of:)``. A parent may ask for that when its child is
         /// released, and then `releasing` says whether flows are closed.
         case resume(releasing: Bool?)
@@ -58,6 +58,7 @@ struct StepRun {
     }
 
     var isFromBackend: Bool { if case .event(.backend) = purpose { true } else { false } }
+    var isByOperator: Bool { if case .link(true) = purpose { true } else { false } }
     var isResuming: Bool { if case .resume = purpose { true } else { false } }
     var isLenient: Bool { isClosing != nil }
     /// While flows are released, whether because the `requires` of their screens do not hold.

@@ -138,4 +138,22 @@ extension FlowEngine {
     package func owners(in journey: Journey) -> ServiceOwners {
         catalog.owners(of: journey.top?.coordinator ?? ServiceOwners.session, among: journey.coordinators)
     }
+
+    /// The services that the screens on a journey's stack show, those of the top screen first, each with the
+    /// coordinator that owns it; nil for the session's.
+    package func shownServices(of journey: Journey) -> [(service: String, owner: ServiceOwners.Level?)] {
+        var shown: [(service: String, owner: ServiceOwners.Level?)] = []
+        for frame in journey.frames.reversed() {
+            guard let place = journey.coordinators.place(of: frame.coordinator),
+                let screen = catalog.flow(of: journey.coordinators, at: place)?.screen(of: frame)?.screen
+            else { continue }
+            let owners = catalog.owners(of: frame.coordinator, among: journey.coordinators)
+            for service in screen.data {
+                let owner = owners.level(of: service)
+                let isNew = !shown.contains { $0.service == service && $0.owner?.coordinator == owner?.coordinator }
+                if isNew { shown.append((service, owner)) }
+            }
+        }
+        return shown
+    }
 }

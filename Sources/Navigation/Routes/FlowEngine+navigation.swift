@@ -24,21 +24,32 @@ extension FlowEngine {
     /// Then the events of the way are sent, with all effects. Guards and `requires` are tested again, with the data of
     /// that moment. When one is refused, another way is searched, without that event on that screen.
     ///
-    /// - Parameter screen: the id of a state. When several flows have one of that id, the nearest is meant.
+    /// - Parameters:
+    ///   - screen: the id of a state. When several flows have one of that id, the nearest is meant.
+    ///   - isByOperator: whether, if there is no such way, one is searched that a screen's `back` or a transition's
+    ///     `link` closes to others. Then the actions on the way run, as when a person sends the events. All else holds:
+    ///     guards, `requires`, data that an event needs, frames that are invalidated, events that only back ends send.
     /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``, ``JourneyRefusal/unknownScreen(_:)``, and what
     ///   ``send(_:data:to:services:now:)`` throws for a journey that is over, due or orphaned.
     public func navigate(
-        _ journey: Journey, to screen: String, services: any ServiceDocuments, now: Int64
+        _ journey: Journey, to screen: String, isByOperator: Bool = false, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Navigation {
         if journey.isActive, journey.top?.state == screen, !isDue(journey, now: now) {
             let step = Step(journey: journey, changes: [])
             return Navigation(step: step, path: [], events: [])
         }
-        return try go(to: screen) { () throws(JourneyRefusal) in
+        func begin() throws(JourneyRefusal) -> StepRun {
             let renewal = renewal(of: journey)
             var run = StepRun(self, journey, services, now: now)
             if try run.open(renewal) { try run.arrive() }
             return run
+        }
+        do throws(JourneyRefusal) {
+            return try go(to: screen, from: begin)
+        } catch {
+            // A way that does no damage is the better one.
+            guard isByOperator, case .unreachable = error else { throw error }
+            return try go(to: screen, isByOperator: true, from: begin)
         }
     }
 
@@ -59,16 +70,16 @@ extension FlowEngine {
     }
 
     private func go(
-        to screen: String, from begin: () throws(JourneyRefusal) -> StepRun
+        to screen: String, isByOperator: Bool = false, from begin: () throws(JourneyRefusal) -> StepRun
     ) throws(JourneyRefusal) -> Navigation {
         var refused: Set<Route.Key> = []
         for attempt in 1...Self.maximumAttempts {
             var run = try begin()
             guard run.journey.isActive else { throw .finished(outcome: run.journey.outcome) }
             guard hasScreen(screen, for: run.journey) else { throw .unknownScreen(screen) }
-            var search = try RouteSearch(from: &run, to: screen, without: refused)
+            var search = try RouteSearch(from: &run, to: screen, isByOperator: isByOperator, without: refused)
             let route = try search.route()
-            if let obstacle = run.walk(route) {
+            if let obstacle = run.walk(route, as: .link(isByOperator: isByOperator)) {
                 refused.insert(obstacle.hop.key)
                 guard attempt < Self.maximumAttempts else {
                     throw .unreachable(blockedBy: obstacle.hop.screen, obstacle.violations)
@@ -100,9 +111,11 @@ extension StepRun {
     /// Sends the events of a way.
     ///
     /// - Returns: the first hop that was refused, or led to another screen, and why; nil when there is none.
-    fileprivate mutating func walk(_ route: Route) -> (hop: Route.Hop, violations: [JSONViolation])? {
-        purpose = .link
-        defer { purpose = .event(.client) }
+    fileprivate mutating func walk(
+        _ route: Route, as purpose: Purpose
+    ) -> (hop: Route.Hop, violations: [JSONViolation])? {
+        self.purpose = purpose
+        defer { self.purpose = .event(.client) }
         for hop in route.hops {
             do throws(JourneyRefusal) {
                 event = .data(.emptyObject)

@@ -118,7 +118,8 @@ extension RouteSearch {
             reaction.rule.transitions, answers, forward: forward != nil)
         guard let passage, passage.moves else { return }
         let arrivals = arrivals(
-            by: passage, of: reaction.coordinator, on: places[origin].top, passage.mayBePassed ? nil : .damage)
+            by: passage, of: reaction.coordinator, on: places[origin].top,
+            passage.mayBePassed || isByOperator ? nil : .damage)
         for arrival in arrivals {
             insert(
                 arrival, from: origin, event: reaction.rule.event, .passed,
@@ -129,8 +130,8 @@ extension RouteSearch {
     private mutating func back(from top: Int, _ screen: Screen) -> [Arrival] {
         let blocked = stacks.below(top).map { [Arrival(top: $0, obstacle: .noWayBack)] } ?? []
         switch screen.back {
-        case .forbidden: return blocked
-        case .allowed:
+        case .forbidden where !isByOperator: return blocked
+        case .allowed, .forbidden:
             guard let landing = move(top, by: .pop, to: nil)?.landing else { return blocked }
             return uncovered(landing, leaving: top)
         case .target(let target):
@@ -176,7 +177,7 @@ extension RouteSearch {
 
     /// Whether a link may take the transition, and what its actions need of an event, which the hop sends without data.
     func obstacle(to transition: Transition) -> RouteObstacle? {
-        if !transition.isOpenToLinks { return .damage }
+        if !transition.isOpenToLinks, !isByOperator { return .damage }
         for action in transition.actions {
             if let path = action.neededPaths.first(where: { $0.root == .event }) { return .value(path.text) }
         }

@@ -57,6 +57,8 @@ struct RouteSearch {
     let screen: String
     /// The frame that a `resume` goes forward to; nil for a link.
     let forward: Frame?
+    /// Whether neither a screen's `back` nor a transition's `link` closes a way.
+    let isByOperator: Bool
     let catalog: FlowCatalog
     let services: StepServices
     let now: Int64
@@ -74,10 +76,12 @@ struct RouteSearch {
 
     /// - Parameter refused: hops that the engine has tried and refused.
     init(
-        from run: inout StepRun, to screen: String, forward: Frame? = nil, without refused: Set<Route.Key>
+        from run: inout StepRun, to screen: String, forward: Frame? = nil, isByOperator: Bool = false,
+        without refused: Set<Route.Key>
     ) throws(JourneyRefusal) {
         self.screen = screen
         self.forward = forward
+        self.isByOperator = isByOperator
         catalog = run.engine.catalog
         services = run.services
         now = run.now

@@ -37,7 +37,9 @@ final class JourneyMemory: Sendable {
         var (views, documents) = (views, documents)
         let fitting = views.firstIndex { !takes($0.bytes.count) }
         if let fitting { views.removeSubrange(fitting...) }
-        let fitsText = takes(text.count * Self.bytesPerByteOfText)
+        // A history stays text.
+        let history = kept.historyBytes
+        let fitsText = takes((text.count - history) * Self.bytesPerByteOfText + 2 * history)
         for place in documents.indices.reversed() {
             let text = documents[place].text
             if let text, takes(text.count * Self.bytesPerByteOfText) { continue }

@@ -143,6 +143,7 @@ extension JourneyTransfers {
                     departure.content?.journey.document ?? .null, JSONDocument(departure.links.map(\.document)),
                     departure.task?.standing ?? .null, departure.userID.map { JSONDocument($0) } ?? .null,
                     departure.followedUntil.map { JSONDocument(Int($0)) } ?? .null,
+                    departure.content?.history?.document ?? .null,
                 ])
         }
         let arrivals = arrivals.map { [JSONDocument($0.journey), JSONDocument($0.isRefused)] as JSONDocument }
@@ -168,7 +169,7 @@ extension JourneyTransfers {
             var content: KeptJourney?
             if let kept = departure[4], !kept.isNull {
                 guard let journey = Journey(kept) else { return nil }
-                content = KeptJourney(journey)
+                content = KeptJourney(journey, JourneyHistory(departure[9]))
             }
             let task = content?.journey.task.flatMap { task in
                 departure[6].flatMap {

@@ -28,7 +28,7 @@ extension JourneyWork {
         for entry in kept.entries.reversed() where entry.journey.isActive {
             // One that cannot be read has nothing left to do.
             guard let step = try? engine.expire(entry.journey, services: documents, now: pending.now) else { continue }
-            try take(step, isByTime: true)
+            try take(step, .timer)
         }
     }
 }

@@ -94,8 +94,9 @@ extension JourneyWork {
     /// - Throws: ``JourneyError/tooMany(limit:)``, ``JourneyError/linkUnusable`` when it was refused before,
     ///   ``JourneyError/notFound(_:)`` for another user.
     mutating func receive(
-        _ content: Journey, as id: String, of user: String?, _ former: StoredTask?
+        _ departed: KeptJourney, as id: String, of user: String?, _ former: StoredTask?
     ) throws -> KeptJourney? {
+        let content = departed.journey
         if let arrival = kept.transfers.arrivals.first(where: { $0.journey == id }) {
             guard !arrival.isRefused else { throw JourneyError.linkUnusable }
             return kept[id]
@@ -116,7 +117,10 @@ extension JourneyWork {
             // The worker's lease is not known here, so no better result is waited for.
             notes.result?.isHeld = true
         }
-        let entry = kept.keep(KeptJourney(journey))
+        let screen = journey.top?.state
+        let history = JourneyHistory.adding(
+            .move, by: actor, from: screen, to: screen, at: pending.now, after: departed.history)
+        let entry = kept.keep(journey, history: history)
         kept.transfers.add(.init(journey: id, isRefused: false))
         pending.journeysBegun += 1
         noteTask(of: journey, goingOn: former)
@@ -149,8 +153,9 @@ extension JourneyWork {
     /// Takes a journey back that the other session has refused, or that has ended. It is as if it had never left.
     mutating func takeBack(_ arrival: String) throws {
         guard let place = kept.transfers.departures.firstIndex(where: { $0.arrival == arrival }),
-            let content = kept.transfers.departures[place].content?.journey
+            let departed = kept.transfers.departures[place].content
         else { return }
+        let content = departed.journey
         let departure = kept.transfers.departures[place]
         // Another one of its name may have been begun. Then results for its task are followed to its new name.
         let isFree = kept[content.id] == nil
@@ -162,8 +167,8 @@ extension JourneyWork {
         }
         var journey = isFree ? content : content.renamed(arrival)
         journey.raiseOwned(to: pending.revision)
-        let entry = kept.keep(KeptJourney(journey))
-        _ = kept.keep(KeptJourney(entry.journey.withTask(of: content)))
+        let entry = kept.keep(journey, history: departed.history)
+        _ = kept.keep(entry.journey.withTask(of: content))
         kept.transfers.links += departure.links.map {
             .init(journey: entry.journey.id, digest: $0.digest, expiresAt: $0.expiresAt)
         }

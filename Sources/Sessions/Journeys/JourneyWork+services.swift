@@ -68,6 +68,22 @@ extension JourneyWork {
             bytes: state?.document.serialized() ?? service.defaultBytes)
     }
 
+    /// The services that the screens on a journey's stack show.
+    func inspectServices(of journey: Journey) throws(SessionError) -> [InspectedService] {
+        let services = engine.shownServices(of: journey).compactMap { name, owner -> InspectedService? in
+            guard let service = environment.catalog[name] else { return nil }
+            guard let owner else {
+                let etag = ServiceETag(revision: documents.revision(of: name))
+                return InspectedService(
+                    name: name, owner: "session", etag: etag, bytes: documents.text(of: name) ?? service.defaultBytes)
+            }
+            let outcome = outcome(of: service, ownedBy: owner.coordinator, in: journey.id)
+            return InspectedService(name: name, owner: owner.flow, etag: outcome.etag, bytes: outcome.bytes)
+        }
+        if let failure = documents.failure { throw failure }
+        return services
+    }
+
     /// Does one operation on a service that a coordinator owns.
     ///
     /// - Parameters:
@@ -128,7 +144,7 @@ extension JourneyWork {
         journey.stampOwned(revision: pending.revision, at: pending.now)
         journey.isOfUser = pending.hasUser
         journey = engine.redated(journey, services: documents, now: pending.now) ?? journey
-        _ = kept.keep(KeptJourney(journey))
+        _ = kept.keep(journey)
         prepared = nil
         try keep()
     }
@@ -140,7 +156,7 @@ extension JourneyWork {
         var isChanged = false
         for entry in kept.entries {
             guard let journey = engine.redated(entry.journey, services: documents, now: pending.now) else { continue }
-            _ = kept.keep(KeptJourney(journey))
+            _ = kept.keep(journey)
             isChanged = true
         }
         // A service that cannot be read stood as its default.
@@ -157,4 +173,14 @@ extension JourneyWork {
         let before = pending.base.document(of: self.coordinator.index).flatMap { try? KeptJourneys(reading: $0.bytes) }
         return ServiceETag(revision: before?[id]?.journey.owned(service.name, by: coordinator)?.revision ?? 0)
     }
+}
+
+/// A service that a screen on a journey's stack shows, for operators.
+package struct InspectedService: Sendable {
+    package let name: String
+    /// `session`, or the flow of the coordinator that owns it.
+    package let owner: String
+    package let etag: ServiceETag
+    /// Its state.
+    package let bytes: [UInt8]
 }

@@ -24,18 +24,18 @@ extension JourneyWork {
             return .success(.taken)
         }
         // What the store has not noted, since it failed after the commit, shows here.
-        if !report.isReported, !report.isOfOperator, let held = try holdKept(id) { return .success(held) }
+        if !report.isReported, report.actor != .admin, let held = try holdKept(id) { return .success(held) }
         let start = pending
         try attach(&self)
         guard let entry = kept[id.journey] else { throw TaskError.over }
         do {
-            hasActed = true
+            (hasActed, actor) = (true, report.actor)
             endingTask = id.number
             var step = try engine.endTask(
                 id.number, of: entry.journey, outcome: report.outcome, output: report.output,
                 isReported: report.isReported, services: documents, now: pending.now)
             step.journey.keepChallenge(entry.journey.task?.challenge)
-            try take(step)
+            try take(step, .task(outcome: report.outcome))
             return .success(.taken)
         } catch let error as JourneyRefusal where error.endsTasks {
             throw error
@@ -101,7 +101,7 @@ extension JourneyWork {
         var journey = entry.journey
         journey.noteOfTask(change)
         prepared = nil
-        return kept.keep(KeptJourney(journey)).journey
+        return kept.keep(journey).journey
     }
 
     private mutating func note(ofTaskAt place: Int, _ change: (inout TaskNotes) -> Void) {

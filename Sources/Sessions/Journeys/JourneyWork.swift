@@ -21,12 +21,16 @@ struct JourneyWork {
     var creations = 0
     /// The task whose result is being taken.
     var endingTask: UInt64?
+    /// Who makes journeys move.
+    var actor = JourneyActor.client
 }
 
 extension JourneyWork {
     // Not among the members, so that the compiler makes the memberwise initializer.
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
-    init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
+    init(
+        on pending: PendingState, _ environment: SessionEnvironment, by actor: JourneyActor = .client
+    ) throws(SessionError) {
         let coordinator = try environment.coordinator
         let kept = try Self.kept(in: pending, coordinator)
         let documents = SessionDocuments(
@@ -37,7 +41,7 @@ extension JourneyWork {
         // This is the last use, so the value is moved, not copied.
         self.init(
             pending: pending, kept: kept, documents: documents, coordinator: coordinator, environment: environment,
-            guards: guards)
+            guards: guards, actor: actor)
     }
 
     private static func kept(
@@ -55,7 +59,7 @@ extension JourneyWork {
 
     /// Goes on from another state.
     mutating func begin(on pending: PendingState) throws(SessionError) {
-        var new = try JourneyWork(on: pending, environment)
+        var new = try JourneyWork(on: pending, environment, by: actor)
         new.hasActed = hasActed
         self = new
     }
@@ -131,7 +135,8 @@ extension JourneyWork {
         let step = try engine.advance(
             entry.journey, services: documents, now: pending.now, beforeEvent: beforeEvent)
         guard let step else { return false }
-        try take(step, isByTime: isLate || step.journey.step == entry.journey.step)
+        let isMoved = step.journey.version != entry.journey.version
+        try take(step, isLate || step.journey.step == entry.journey.step ? .timer : isMoved ? .version : .rule)
         return true
     }
 
@@ -159,7 +164,7 @@ extension JourneyWork {
             }
         // Only now: what cannot be started pushes nothing out. `main` always has a place, for it is started by a look.
         if id != JourneySettings.mainID { try kept.makeRoom(limit: settings.maxJourneys) }
-        return try take(step)
+        return try take(step, .start)
     }
 
     /// - Parameter input: nil keeps, with `flow` nil, the one that a running journey was given.
@@ -170,45 +175,45 @@ extension JourneyWork {
         kept.forgetLinks(to: journey.id)
         return try take(
             engine.restart(
-                journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
+                journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now), .startOver)
     }
 
     /// - Parameters:
     ///   - condition: holds already; see ``journey(_:if:)``.
-    ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
     ///   - challenge: what a task that the event leads to keeps.
     mutating func send(
         _ event: String, data: JSONDocument?, to entry: KeptJourney, if condition: WriteCondition = .none,
-        isFromBackend: Bool = false, challenge: String? = nil
+        challenge: String? = nil
     ) throws -> KeptJourney {
         guard condition.saysWhatWasSeen || !engine.isFirstWrite(entry.journey) else {
             throw JourneyError.preconditionRequired
         }
         hasActed = true
         let (step, text) = try engine.sendAndShow(
-            event, data: data, to: entry.journey, isFromBackend: isFromBackend, challenge: challenge,
+            event, data: data, to: entry.journey, isFromBackend: actor == .backend, challenge: challenge,
             services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
-        return try take(step, shownAs: text)
+        return try take(step, .event(event), shownAs: text)
     }
 
     /// - Returns: the journey, and the screens of the way.
     mutating func navigate(_ entry: KeptJourney, to screen: String) throws -> (entry: KeptJourney, path: [String]) {
         hasActed = true
-        let navigation = try engine.navigate(entry.journey, to: screen, services: documents, now: pending.now)
+        let navigation = try engine.navigate(
+            entry.journey, to: screen, isByOperator: actor == .admin, services: documents, now: pending.now)
         // It may stand there already: no step is taken then.
         guard navigation.step.journey.step != entry.journey.step else { return (entry, navigation.path) }
-        return (try take(navigation.step), navigation.path)
+        return (try take(navigation.step, .navigation), navigation.path)
     }
 
     /// Does a step: what it does to services, and to the journey.
     ///
     /// - Parameters:
-    ///   - isByTime: whether time alone moves the journey. Then its owner stays.
+    ///   - cause: what makes the journey take it.
     ///   - text: what is shown of the journey after the step, if that is known.
     /// - Returns: the journey as it is kept.
     @discardableResult
     mutating func take(
-        _ step: consuming Step, isByTime: Bool = false, shownAs text: ViewText? = nil
+        _ step: consuming Step, _ cause: StepCause, shownAs text: ViewText? = nil
     ) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
         guards = step.memory
@@ -222,13 +227,14 @@ extension JourneyWork {
         let wasRunning = former?.journey.isActive ?? false
         let number = step.journey.step
         if !step.journey.owned.isEmpty { step.journey.stampOwned(revision: pending.revision, at: pending.now) }
-        if !isByTime { step.journey.isOfUser = pending.hasUser }
-        var entry = kept.keep(KeptJourney(step.journey))
+        if !cause.isByTime { step.journey.isOfUser = pending.hasUser }
+        let history = history(of: step.journey, after: former, cause)
+        var entry = kept.keep(step.journey, history: history)
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and
         // what was asked for. So a step is never above twice the revision.
         let floor = 2 * pending.base.revisionFloor
         if entry.journey.step <= floor {
-            entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
+            entry = kept.keep(entry.journey.continuing(after: floor + 1 - entry.journey.step))
         }
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         let way = JourneyWay(from: former?.journey, to: entry.journey)
@@ -238,10 +244,18 @@ extension JourneyWork {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
         if !step.sideTasks.isEmpty { record(step.sideTasks, of: entry.journey) }
-        try keep(atMost: isByTime ? nil : environment.settings.maxJourneysSize)
+        try keep(atMost: cause.isByTime ? nil : environment.settings.maxJourneysSize)
         // The text says the step that was taken, which may have been raised.
         if entry.journey.step == number { prepared = text }
         return try createOwned(of: entry)
+    }
+
+    /// Nil for that of the journey before: the step has only said anew when the journey is due.
+    private func history(of journey: Journey, after former: KeptJourney?, _ cause: StepCause) -> JourneyHistory? {
+        if let former, former.journey.step == journey.step { return nil }
+        return .adding(
+            cause, by: actor, from: former?.journey.top?.state, to: journey.top?.state, at: pending.now,
+            after: former?.history)
     }
 
     mutating func make(_ change: ServiceChange) throws(SessionError) {
@@ -263,8 +277,8 @@ extension JourneyWork {
         }
     }
 
-    /// - Parameter limit: bytes, beside as many for results that are kept for operators; nil for what the outside or
-    ///   the time brings about.
+    /// - Parameter limit: bytes, beside the histories and as many for results that are kept for operators; nil for what
+    ///   the outside or the time brings about.
     mutating func keep(atMost limit: Int?) throws(SessionError) {
         let deadline = environment.settings.deadline(
             lastUsedAt: pending.lastUsedAt, idleTimeout: pending.idleTimeout, expiresAt: pending.expiresAt)
@@ -275,7 +289,8 @@ extension JourneyWork {
         if isOver {
             pending.isOfAnySize = true
             // One that already is too large may still become smaller.
-            if let limit, bytes.count > former, bytes.count - min(kept.resultBytes, limit) > limit {
+            let beside = limit.map { min(kept.resultBytes, $0) + kept.historyBytes } ?? 0
+            if let limit, bytes.count > former, bytes.count - beside > limit {
                 _ = try coordinator.bounded(bytes, by: limit)
             }
         }

@@ -68,6 +68,9 @@ struct KeptJourneys: Sendable {
         return results.reduce(0) { $0 + $1.output.serialized().count }
     }
 
+    /// About the bytes of the histories of journeys.
+    var historyBytes: Int { entries.reduce(0) { $0 + ($1.history?.size ?? 0) } }
+
     mutating func note(_ patch: ServicePatch) {
         if !patched.contains(patch) { patched.append(patch) }
     }
@@ -83,14 +86,16 @@ struct KeptJourneys: Sendable {
 
     /// Keeps a journey, in the place of the one of the same id.
     ///
+    /// - Parameter history: nil for that of the one in whose place it is.
     /// - Returns: the journey as it is kept.
-    mutating func keep(_ entry: KeptJourney) -> KeptJourney {
-        guard let place = place(of: entry.journey.id) else {
-            let isNext = entry.journey.id == JourneySettings.mainID
-            let new = isNext ? KeptJourney(entry.journey.continuing(after: formerStep)) : entry
+    mutating func keep(_ journey: consuming Journey, history: JourneyHistory? = nil) -> KeptJourney {
+        guard let place = place(of: journey.id) else {
+            if journey.id == JourneySettings.mainID { journey = journey.continuing(after: formerStep) }
+            let new = KeptJourney(journey, history)
             entries.append(new)
             return new
         }
+        let entry = KeptJourney(journey, history ?? entries[place].history)
         entries[place] = entry
         return entry
     }
@@ -112,13 +117,14 @@ struct KeptJourneys: Sendable {
             var journey = entries[place].journey
             if !journey.owned.isEmpty {
                 journey.raiseOwned(to: revision)
-                entries[place] = KeptJourney(journey)
+                entries[place] = KeptJourney(journey, entries[place].history)
             }
             let isMain = journey.id == JourneySettings.mainID
             guard let step = former[journey.id]?.journey.step ?? (isMain ? former.formerStep : nil), step > 0 else {
                 continue
             }
-            entries[place] = KeptJourney(journey.continuing(after: max(step, journey.step) + 1 - journey.step))
+            entries[place] = KeptJourney(
+                journey.continuing(after: max(step, journey.step) + 1 - journey.step), entries[place].history)
         }
         formerStep = max(formerStep, former.formerStep, former[JourneySettings.mainID]?.journey.step ?? 0)
     }
@@ -148,13 +154,14 @@ extension KeptJourneys {
     /// - Parameter former: how many bytes it was before. The array stays in the session as it is, and one that grows by
     ///   itself has room that is never used, a million times.
     func bytes(former: Int) -> [UInt8] {
-        // For a frame more, and the digits of a time.
-        var json = JSONWriter(reservingCapacity: max(former, 96) + 24)
+        // For a frame more, the digits of a time, and a step of the history.
+        var json = JSONWriter(reservingCapacity: max(former, 96) + 32)
         json.beginObject()
         json.name("journeys")
         json.beginArray()
         for entry in entries { entry.write(to: &json) }
         json.endArray()
+        writeHistories(to: &json)
         if !patched.isEmpty {
             json.name("patched")
             json.beginArray()
@@ -179,6 +186,21 @@ extension KeptJourneys {
         }
         json.endObject()
         return json.bytes
+    }
+
+    /// One for each journey, in the same order.
+    private func writeHistories(to json: inout JSONWriter) {
+        guard entries.contains(where: { $0.history != nil }) else { return }
+        json.name("histories")
+        json.beginArray()
+        for entry in entries {
+            guard let history = entry.history else {
+                json.raw("[]".utf8)
+                continue
+            }
+            history.write(to: &json)
+        }
+        json.endArray()
     }
 
     private static let transfersMark = Array(#""moves":"#.utf8)
@@ -206,9 +228,10 @@ extension KeptJourneys {
     /// From the document, in whatever order its members are: it may have gone through other hands.
     private init?(_ document: JSONDocument) {
         guard let elements = document[member: "journeys"]?.elements else { return nil }
-        for element in elements {
+        let histories = document[member: "histories"]
+        for (place, element) in elements.enumerated() {
             guard let journey = Journey(element) else { return nil }
-            entries.append(KeptJourney(journey))
+            entries.append(KeptJourney(journey, JourneyHistory(histories?[place])))
         }
         for patch in document[member: "patched"]?.elements ?? [] {
             guard let flow = patch[0]?.string, let version = patch[1]?.int else { return nil }
@@ -235,7 +258,17 @@ extension KeptJourneys {
         try json.beginObject()
         try json.name("journeys")
         try json.beginArray()
-        while !json.endsArray() { entries.append(KeptJourney(try Journey(reading: &json))) }
+        var journeys: [Journey] = []
+        while !json.endsArray() { journeys.append(try Journey(reading: &json)) }
+        var histories: [JourneyHistory?] = []
+        if json.isName("histories") {
+            try json.beginArray()
+            while !json.endsArray() { histories.append(try JourneyHistory(reading: &json)) }
+            guard histories.count == journeys.count else { throw JSONReadError(offset: 0) }
+        }
+        for (place, journey) in journeys.enumerated() {
+            entries.append(KeptJourney(journey, histories.isEmpty ? nil : histories[place]))
+        }
         guard !json.endsObject() else { return }
         if json.isName("patched") {
             try json.beginArray()
@@ -266,9 +299,12 @@ extension KeptJourneys {
 /// A journey as it is kept. It is handed on as one object, for who copies a journey counts a dozen references.
 final class KeptJourney: Sendable {
     let journey: Journey
+    /// Nil for a journey that an earlier version has stored, until its next step.
+    let history: JourneyHistory?
 
-    init(_ journey: consuming Journey) {
+    init(_ journey: consuming Journey, _ history: JourneyHistory? = nil) {
         self.journey = journey
+        self.history = history
     }
 
     func write(to json: inout JSONWriter) { journey.write(to: &json) }

@@ -84,11 +84,11 @@ extension Session {
     ///   - once: the request, if its copies must not be executed again.
     /// - Returns: the journey, and whether it was not there before.
     nonisolated(nonsending) package func restartJourney(
-        _ id: String, flow: String?, input: JSONDocument?, condition: WriteCondition, withSchemas: Bool,
-        once: Once<(JourneyForm, isNew: Bool)>?
+        _ id: String, flow: String?, input: JSONDocument?, condition: WriteCondition, by actor: JourneyActor = .client,
+        withSchemas: Bool, once: Once<(JourneyForm, isNew: Bool)>?
     ) async throws -> (JourneyForm, isNew: Bool) {
         let mainFlow = environment.journeys.mainFlow
-        return try await drive(id, begins: false, once: once) { work in
+        return try await drive(id, by: actor, begins: false, once: once) { work in
             if let journey = work.kept[id] {
                 _ = try work.journey(id, if: condition)
                 let again = try work.restart(journey, flow: flow, input: input)
@@ -108,10 +108,10 @@ extension Session {
     @discardableResult
     nonisolated(nonsending) package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false
+        by actor: JourneyActor = .client
     ) async throws -> JourneyText {
         try await withUnsafeThrowingContinuation { waiting in
-            send(event, data: data, toJourney: id, condition: condition, isFromBackend: isFromBackend) {
+            send(event, data: data, toJourney: id, condition: condition, by: actor) {
                 waiting.resume(with: $0.map { $0.text })
             }
         }
@@ -120,25 +120,23 @@ extension Session {
     /// The same with a completion, and once for all copies of a request.
     ///
     /// - Parameters:
-    ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - actor: from a back end the events that a flow's `backend` names are accepted, too.
     ///   - challenge: what a sign-in by a task that the event leads to asks proof of (``CodeChallenge``).
     ///   - withSchemas: whether the schemas of the events that can come next are wanted, too.
     ///   - token: see ``transact(_:then:)``.
     ///   - done: see ``transact(_:then:)``.
     package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        isFromBackend: Bool = false, challenge: String? = nil, withSchemas: Bool = false,
+        by actor: JourneyActor = .client, challenge: String? = nil, withSchemas: Bool = false,
         presenting token: TokenDigest? = nil, once: Once<JourneyForm>? = nil,
         then done: @escaping Completion<JourneyForm>
     ) {
         let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
         transact(isLong: isLong, presenting: token, once: once?.ofSuccess()) { [self] pending in
-            try work(on: id, &pending) { work in
+            try work(on: id, by: actor, &pending) { work in
                 // In two statements: what is called on the value first would not see what the second does to it.
                 let standing = try work.journey(id, if: condition)
-                let moved = try work.send(
-                    event, data: data, to: standing, if: condition, isFromBackend: isFromBackend,
-                    challenge: challenge)
+                let moved = try work.send(event, data: data, to: standing, if: condition, challenge: challenge)
                 return try work.form(of: moved, withSchemas: withSchemas)
             }
         } then: {
@@ -149,6 +147,23 @@ extension Session {
     /// Where a journey stands, with the schemas of its events.
     nonisolated(nonsending) package func journeyForm(_ id: String) async throws -> JourneyForm {
         try await drive(id, isLook: true) { work in try work.form(of: try work.journey(id)) }
+    }
+
+    /// What an operator is shown of a journey: where it stands, and the services that the screens on its stack show.
+    nonisolated(nonsending) package func inspectJourney(
+        _ id: String, withSchemas: Bool
+    ) async throws -> (form: JourneyForm, services: [InspectedService]) {
+        try await drive(id, by: .admin, isLook: true) { work in
+            let entry = try work.journey(id)
+            return (try work.form(of: entry, withSchemas: withSchemas), try work.inspectServices(of: entry.journey))
+        }
+    }
+
+    /// The last steps of a journey, the oldest first.
+    nonisolated(nonsending) package func history(ofJourney id: String) async throws -> [JourneyStep] {
+        try await drive(id, by: .admin, isLook: true) { work in
+            try work.journey(id).history?.steps(timesMovedBy: work.clockShift) ?? []
+        }
     }
 
     /// Goes to a screen along the shortest way that the flow allows.
@@ -165,13 +180,14 @@ extension Session {
     /// The same for a request.
     ///
     /// - Parameters:
+    ///   - actor: an operator may go by more ways (``FlowEngine/navigate(_:to:isByOperator:services:now:)``).
     ///   - withSchemas: whether the schemas of the events are wanted, too.
     ///   - once: the request, if its copies must not be executed again.
     nonisolated(nonsending) package func navigate(
-        journey id: String, to screen: String, condition: WriteCondition, withSchemas: Bool,
-        once: Once<(JourneyForm, path: [String])>?
+        journey id: String, to screen: String, condition: WriteCondition, by actor: JourneyActor = .client,
+        withSchemas: Bool, once: Once<(JourneyForm, path: [String])>?
     ) async throws -> (JourneyForm, path: [String]) {
-        try await drive(id, isLong: hasLongWays, once: once) { work in
+        try await drive(id, by: actor, isLong: hasLongWays, once: once) { work in
             let standing = try work.journey(id, if: condition)
             let (journey, path) = try work.navigate(standing, to: screen)
             return (try work.form(of: journey, withSchemas: withSchemas), path)
@@ -197,11 +213,12 @@ extension Session {
 
     /// One unit of work on a journey.
     nonisolated(nonsending) func drive<Done: Sendable>(
-        _ id: String?, begins: Bool = true, isLook: Bool = false, isLong: Bool = false, once: Once<Done>? = nil,
+        _ id: String?, by actor: JourneyActor = .client, begins: Bool = true, isLook: Bool = false,
+        isLong: Bool = false, once: Once<Done>? = nil,
         _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
     ) async throws -> Done {
         try await transact(isLong: isLong, once: once?.ofSuccess()) { [self] pending in
-            try work(on: id, begins: begins, isLook: isLook, &pending, body)
+            try work(on: id, by: actor, begins: begins, isLook: isLook, &pending, body)
         }.get()
     }
 
@@ -211,18 +228,18 @@ extension Session {
     ///     abandon or restart a journey whose version is not loaded.
     ///   - isLook: whether a journey that cannot catch up is only to be shown, as stuck.
     func work<Done>(
-        on id: String?, begins: Bool = true, isLook: Bool = false, _ pending: inout PendingState,
-        _ body: (inout JourneyWork) throws -> Done
+        on id: String?, by actor: JourneyActor = .client, begins: Bool = true, isLook: Bool = false,
+        _ pending: inout PendingState, _ body: (inout JourneyWork) throws -> Done
     ) throws -> Result<Done, any Error> {
         if !environment.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
-        var work = try JourneyWork(on: pending, environment)
+        var work = try JourneyWork(on: pending, environment, by: actor)
         if let id {
             do {
                 try work.settle(id, begins: begins)
                 if let entry = work.kept[id] { try work.createOwned(of: entry) }
                 if work.pending.isRecordChanged { pending = work.pending }
             } catch is JourneyRefusal where !begins || (isLook && work.kept[id] != nil) {
-                work = try JourneyWork(on: pending, environment)
+                work = try JourneyWork(on: pending, environment, by: actor)
             }
         }
         do {
@@ -231,7 +248,7 @@ extension Session {
                 done = try body(&work)
             } catch JourneyRefusal.due where id != nil {
                 let beforeEvent = work.hasActed
-                work = try JourneyWork(on: pending, environment)
+                work = try JourneyWork(on: pending, environment, by: actor)
                 if let entry = id.flatMap({ work.kept[$0] }) { try work.advance(entry, beforeEvent: beforeEvent) }
                 if work.pending.isRecordChanged { pending = work.pending }
                 done = try body(&work)

@@ -39,7 +39,7 @@ extension Session {
         _ departure: JourneyTransfers.Departure, withSchemas: Bool, once: Once<JourneyForm>?
     ) async throws -> JourneyForm {
         try await drive(nil, once: once) { work in
-            guard let content = departure.content?.journey,
+            guard let content = departure.content,
                 let entry = try work.receive(content, as: departure.arrival, of: departure.userID, departure.task)
             else { throw JourneyError.linkUnusable }
             // The user, the session and the time may be others here.

@@ -159,7 +159,7 @@ extension JourneyWork {
             var journey = entry.journey
             journey.removeOwned { environment.catalog[$0.name]?.isUserBound ?? true }
             guard journey.owned.count < entry.journey.owned.count else { continue }
-            _ = self.kept.keep(KeptJourney(journey))
+            _ = self.kept.keep(journey)
             hasChanged = true
         }
         // On its way to another session: it may arrive there, and returns to nobody else.

@@ -96,7 +96,7 @@ extension Sessions {
         if isFinal {
             guard let task = try await update(id, .look) else { throw TaskError.over }
             guard task.isOn(attempt) else { throw TaskError.notClaimed }
-            return try await giveUpTask(task, reason: reason, isOfOperator: true)
+            return try await giveUpTask(task, reason: reason, by: .admin)
         }
         if standing.isHeld { throw TaskError.held }
         let failure = TaskUpdate.fail(
@@ -114,7 +114,9 @@ extension Sessions {
     /// Ends a task at once, whatever attempts are left. One of which a result is kept is held, unless an operator ends
     /// it.
     @discardableResult
-    package func giveUpTask(_ task: StoredTask, reason: String, isOfOperator: Bool = false) async throws -> TaskEnd {
+    package func giveUpTask(
+        _ task: StoredTask, reason: String, by actor: JourneyActor = .backend
+    ) async throws -> TaskEnd {
         if task.notice != nil {
             guard try await update(task.id, .remove) != nil else { throw TaskError.over }
             environment.tell(.undone(task.id, name: task.name, reason: reason))
@@ -122,11 +124,11 @@ extension Sessions {
         }
         let end: TaskEnd? = try await ofTask(task.id) { session in
             if try session.standing(of: task.id).isAwaited { return nil }
-            return try await session.giveUpTask(task.id, reason: reason, isOfOperator: isOfOperator)
+            return try await session.giveUpTask(task.id, reason: reason, isOfOperator: actor == .admin)
         }
         guard let end else {
             return try await endTask(
-                task.id, by: .failure(reason, attempts: task.attempt, isOfOperator: isOfOperator))
+                task.id, by: .failure(reason, attempts: task.attempt, by: actor))
         }
         await markHeld(task.id, end)
         return end

@@ -123,6 +123,13 @@ extension Sessions {
         return (try? session.standing(of: task.id)).map(TaskDetails.init)
     }
 
+    /// The same of several; what cannot be read now is left out.
+    package func details(of tasks: [StoredTask]) async -> [(task: StoredTask, details: TaskDetails?)] {
+        var all: [(task: StoredTask, details: TaskDetails?)] = []
+        for task in tasks { all.append((task, try? await details(of: task))) }
+        return all
+    }
+
     /// In steady time.
     package var now: Int64 { environment.clock.now() }
 
@@ -153,7 +160,8 @@ extension Sessions {
             if task.isKept {
                 if try await hold(task.id) == nil { _ = try await self.update(task.id, .hold) }
             } else {
-                try await giveUpTask(task, reason: task.notice == nil ? Self.leaseEnded : Session.timeOver)
+                try await giveUpTask(
+                    task, reason: task.notice == nil ? Self.leaseEnded : Session.timeOver, by: .time)
             }
             return true
         } catch TaskError.over {

@@ -7,8 +7,8 @@ package struct TaskReport: Sendable {
     package var output = JSONDocument.null
     /// Whether a back end says so; else the last attempt has failed.
     package var isReported = true
-    /// Whether an operator says so: then it counts more than a result that is kept.
-    package var isOfOperator = false
+    /// Who says so. What an operator says counts more than a result that is kept.
+    var actor = JourneyActor.backend
     /// The user whom it signs in, as it was posted (``UserClaims``).
     package var signIn: JSONDocument?
     /// Whether the response to it can have the session's new token.
@@ -22,16 +22,16 @@ package struct TaskReport: Sendable {
     init(_ kept: KeptResult) {
         self.init(outcome: kept.outcome, output: kept.output)
         isReported = kept.isReported
-        isOfOperator = true
+        actor = .admin
         signIn = kept.signIn
     }
 
     /// The task has failed.
-    static func failure(_ reason: String, attempts: Int, isOfOperator: Bool) -> TaskReport {
+    static func failure(_ reason: String, attempts: Int, by actor: JourneyActor) -> TaskReport {
         var report = TaskReport(
             outcome: TaskState.failed, output: ["reason": JSONDocument(reason), "attempts": JSONDocument(attempts)])
         report.isReported = false
-        report.isOfOperator = isOfOperator
+        report.actor = actor
         return report
     }
 }

@@ -1,9 +1,45 @@
 import Configuration
+import JSONDocument
 import Support
 import Testing
 
 @Suite("Pages whose commands a shell runs")
 struct ShellPagesTests {
+    private static let checkout = """
+        {"id": "checkout", "version": 1, "initial": "basket", "states": {
+           "basket": {"on": {"pay": {"target": "paying"}}},
+           "paying": {"type": "task", "task": "charge-card", "retry": {"attempts": 3, "after": "1h"},
+                      "on": {"done": {"target": "thanks"}}},
+           "thanks": {"on": {"close": {"target": "closed"}}}, "closed": {"type": "final"}}}
+        """
+
+    @Test("the calls of operators find a journey that hangs, and it goes on")
+    func hangingJourney() async throws {
+        let page = try DocumentationPage("docs/running.md")
+        let commands = page.blocks.filter { $0.language == "console" }.flatMap { ShellCommand.all(in: $0.text) }
+        #expect(commands.count == 6)
+        try await withApplication(flows: [Self.checkout]) { app in
+            let admin = app.admin()
+            let client = app.client().with(token: try await app.signIn("ada", to: try await app.newSession().id))
+            let journey = try await client.start("checkout")
+            try await client.event("pay", on: journey)
+            let task = try #require(try await admin.claim("charge-card").first)
+            #expect(
+                try await admin.post("failure", of: task, #"{"reason":"the bank does not answer"}"#).status == 204)
+            #expect(try await admin.claim("charge-card").isEmpty)
+            let outputs = try await withFolder([:]) { _, folder in
+                try await ShellCommand.outputs(
+                    of: commands, in: folder, addresses: ["localhost:8081": app.adminPort])
+            }
+            #expect(outputs.count == commands.count)
+            for (command, output) in zip(commands, outputs) {
+                #expect(output.isShown(as: command.output), "\(command.text)\n\(output)")
+            }
+            #expect(try await app.endTask("charge-card", #"{"outcome":"ok"}"#) == 204)
+            #expect(try await client.get(journey).screen == "thanks")
+        }
+    }
+
     @Test(
         "each command does what the page shows, with the files that it shows",
         arguments: ["README.md", "docs/http.md", "docs/document-services.md", "docs/persons.md"])

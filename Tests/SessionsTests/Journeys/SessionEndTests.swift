@@ -96,7 +96,7 @@ import Testing
         let (id, _) = try await Self.begun(fixture)
         fixture.clock.advance(Self.idle - Self.minute)
         let session = try #require(try await fixture.sessions.session(id))
-        _ = try await session.send("again", toJourney: "main", isFromBackend: true)
+        _ = try await session.send("again", toJourney: "main", by: .backend)
         fixture.clock.advance(Self.minute)
         await Self.sweep(fixture, dueFirst: false)
         #expect(try await Self.released(fixture).count == 1)

@@ -10,20 +10,69 @@ struct AdminJourneyEndpoints: Sendable {
     let sessions: Sessions
     /// The session that the path names.
     let session: @Sendable (HTTPRequest) async throws -> Session
-    /// Sends an event to a journey of the session, as a back end.
-    let send: SessionFinder.Handler
+    /// The same as for clients.
+    let journeys: JourneyEndpoints
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.get, "/v1/sessions/{session}/journeys") { request in
+        let path = JourneyEndpoints.path
+        routes.on(.get, path) { request in
             let page = try PageRequest(request)
             return .page(try ListPage(of: try await session(request).journeys(), page, named: \.journey)) {
                 $0.raw(Problem.shown($1, under: request.basePath))
             }
         }
-        routes.on(
-            .post, "/v1/sessions/{session}/journeys/{id}/events", handler: SessionFinder(any: session).writer(send))
+        routes.on(.get, "\(path)/{id}", show)
+        routes.on(.get, "\(path)/{id}/history", history)
+        journeys.addSteps(to: &routes)
         routes.on(.get, "/v1/journeys/census", census)
         routes.on(.post, "/v1/journeys/trial", trial)
+    }
+
+    /// What the person sees, and beside it the tasks of the journey and the services of the screens on its stack.
+    private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let (session, id) = (try await session(request), request.parameter("id"))
+        let withSchemas = try JourneyEndpoints.includesSchemas(request)
+        let (form, services) = try await session.inspectJourney(id, withSchemas: withSchemas)
+        try Conditions.checkRead(request, journey: form.text.etag)
+        var query = TaskQuery(now: sessions.now, limit: Self.mostTasks)
+        query.session = session.id
+        let tasks = try await sessions.tasks(query).filter { $0.id.journey == id }
+        var json = JSONWriter(reservingCapacity: 2_048)
+        json.beginArray()
+        for (task, details) in await sessions.details(of: tasks) {
+            json.listed(task, task.status(at: query.now), details, sessions.timestamp, under: request.basePath)
+        }
+        json.endArray()
+        json.name("services")
+        json.beginArray()
+        for service in services {
+            json.object { json in
+                json.member("name", service.name)
+                json.member("owner", service.owner)
+                json.member("etag", service.etag.description)
+                json.name("state")
+                json.raw(service.bytes)
+            }
+        }
+        json.endArray()
+        return try journeys.answer(request, form, and: json.bytes)
+    }
+
+    /// A session has fewer.
+    private static let mostTasks = 1_000
+
+    private func history(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let steps = try await session(request).history(ofJourney: request.parameter("id"))
+        return .json { json in
+            json.objects("items", steps) { json, step in
+                json.member("time", step.time)
+                json.member("cause", step.cause.name)
+                if let event = step.event { json.member("event", event) }
+                json.member("from", step.from)
+                json.member("to", step.to)
+                json.member("who", step.actor.name)
+            }
+        }
     }
 
     private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -99,22 +148,64 @@ struct AdminJourneyEndpoints: Sendable {
     }
 }
 
+extension StepCause.Kind {
+    fileprivate var name: String {
+        switch self {
+        case .start: "start"
+        case .startOver: "start_over"
+        case .event: "event"
+        case .navigation: "navigation"
+        case .task: "task"
+        case .timer: "timer"
+        case .rule: "rule"
+        case .version: "version"
+        case .move: "move"
+        }
+    }
+}
+
+extension JourneyActor {
+    fileprivate var name: String {
+        switch self {
+        case .client: "client"
+        case .backend: "backend"
+        case .time: "time"
+        case .admin: "admin"
+        }
+    }
+}
+
 extension AdminJourneyEndpoints {
-    static let operations: [APIOperation] = [
-        JourneyEndpoints.operationOfEvents,
-        APIOperation(
-            method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
-            summary: "The journeys of a session, as their clients see them",
-            parameters: [.limit, .cursor],
-            responses: [.json("Those that are kept, the oldest first.", "JourneyList")], problems: [.invalidInput]),
-        APIOperation(
-            method: .get, path: "/v1/journeys/census", id: "countJourneys",
-            summary: "How many running journeys stand where: by flow, version and state",
-            responses: [.json("One row for each state that a running journey is in.", "JourneyCensus")]),
-        APIOperation(
-            method: .post, path: "/v1/journeys/trial", id: "tryFlows",
-            summary:
-                "What would become of running journeys under other flows and services: each is tried with its data",
-            body: .json("FlowTrial"), responses: [.json("Counts of journeys.", "JourneyTrial")]),
-    ]
+    static let operations: [APIOperation] =
+        JourneyEndpoints.operationsOfSteps + [
+            APIOperation(
+                method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
+                summary: "The journeys of a session, as their clients see them",
+                parameters: [.limit, .cursor],
+                responses: [.json("Those that are kept, the oldest first.", "JourneyList")], problems: [.invalidInput]),
+            APIOperation(
+                method: .get, path: "/v1/sessions/{session}/journeys/{id}", id: "inspectJourney",
+                summary: "What the person sees, with the journey's tasks and the services of the screens on its stack",
+                parameters: [.include, .acceptLanguage, .ifNoneMatch, .ifMatch],
+                responses: [
+                    .json("The journey.", "InspectedJourney", headers: [.etag, .contentLanguage, .vary]),
+                    APIResponse(
+                        status: .notModified, meaning: "It shows what the caller has already.", headers: [.etag]),
+                ],
+                problems: JourneyEndpoints.looking),
+            APIOperation(
+                method: .get, path: "/v1/sessions/{session}/journeys/{id}/history", id: "showJourneyHistory",
+                summary: "The last 50 steps of a journey: when, by what, from where to where, and who; never data",
+                responses: [.json("The steps, the oldest first.", "JourneyHistory")], problems: JourneyEndpoints.looking
+            ),
+            APIOperation(
+                method: .get, path: "/v1/journeys/census", id: "countJourneys",
+                summary: "How many running journeys stand where: by flow, version and state",
+                responses: [.json("One row for each state that a running journey is in.", "JourneyCensus")]),
+            APIOperation(
+                method: .post, path: "/v1/journeys/trial", id: "tryFlows",
+                summary:
+                    "What would become of running journeys under other flows and services: each is tried with its data",
+                body: .json("FlowTrial"), responses: [.json("Counts of journeys.", "JourneyTrial")]),
+        ]
 }

@@ -20,8 +20,8 @@ struct JourneyDressing: Sendable {
     ///
     /// It names the state and the language, so that no two languages have the same. As a condition of a write it stands
     /// for the state: see ``Conditions/ofWrite(_:ofJourney:)``.
-    func etag(of text: JourneyText, for request: HTTPRequest) -> String? {
-        language(of: text.flow, for: request).map { Self.etag(text.etag.opaque, in: $0) }
+    func etag(_ opaque: @autoclosure () -> String, of flow: String, for request: HTTPRequest) -> String? {
+        language(of: flow, for: request).map { Self.etag(opaque(), in: $0) }
     }
 
     private static func etag(_ opaque: String, in language: String) -> String { "\"\(opaque)-\(language)\"" }

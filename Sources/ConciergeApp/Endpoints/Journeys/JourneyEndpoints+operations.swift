@@ -35,7 +35,7 @@ extension JourneyEndpoints {
                     status: .notModified, meaning: "It shows what the client has already.",
                     headers: [.etag, .preferenceApplied]),
             ],
-            problems: moving + changing),
+            problems: looking),
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/journeys/{id}", id: "restartJourney",
             summary: "Starts the journey over: its stack and all its coordinators are released first",
@@ -77,8 +77,12 @@ extension JourneyEndpoints {
             problems: moving + changing + over + [.unreachable]),
     ]
 
-    /// On both listeners.
-    static let operationOfEvents = APIOperation(
+    /// Those of ``addSteps(to:)``.
+    static let operationsOfSteps = operations.filter {
+        ["restartJourney", "abandonJourney", "sendEvent", "navigateJourney"].contains($0.id)
+    }
+
+    private static let operationOfEvents = APIOperation(
         method: .post, path: "/v1/sessions/{session}/journeys/{id}/events", id: "sendEvent",
         summary: "Something happened on the screen: the journey moves on. `back` goes back where that is allowed",
         parameters: [.include, .acceptLanguage, .ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
@@ -97,6 +101,8 @@ extension JourneyEndpoints {
     private static let changing: [ProblemKind] = [
         .journeyNotFound, .journeyMoved, .invalidCondition, .preconditionFailed,
     ]
+    /// A look does what time has done to the journey first.
+    static let looking = moving + changing
     private static let over: [ProblemKind] = [.journeyFinished, .journeyExpired]
 
     private static let minimal = APIResponse.done(APIResponse.minimal.meaning, headers: [.etag, .preferenceApplied])

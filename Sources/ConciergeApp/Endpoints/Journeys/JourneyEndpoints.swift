@@ -4,36 +4,47 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// The journeys of a caller's session: API, section 5. A class, because each request keeps it until its response.
+/// The journeys of a caller's session: API, section 5. On the admin listener, those of any session. A class, because
+/// each request keeps it until its response.
 final class JourneyEndpoints: Sendable {
     let caller: SessionCaller
+    /// The session that the path names.
+    private let session: SessionFinder
     let dressing: JourneyDressing
-    /// Whether the events that a flow's `backend` names are accepted, too.
-    let isFromBackend: Bool
+    private let listener: APIListener
     private let eventNames: Set<String>
 
-    init(caller: SessionCaller, dressing: JourneyDressing, isFromBackend: Bool = false) {
+    init(caller: SessionCaller, session: SessionFinder, dressing: JourneyDressing, on listener: APIListener) {
         self.caller = caller
+        self.session = session
         self.dressing = dressing
-        self.isFromBackend = isFromBackend
+        self.listener = listener
         eventNames = caller.sessions.journeySettings.engine.catalog.eventNames
     }
 
     /// The place of `{id}` among the parameters of its routes.
     private static let idParameter = 1
 
+    static let path = "/v1/sessions/{session}/journeys"
+
     func add(to routes: inout RouterBuilder) {
-        let journeys = "/v1/sessions/{session}/journeys"
-        let session = caller.inPath
-        routes.on(.get, journeys, handler: session.task(list))
-        routes.on(.post, journeys, handler: session.task(start))
-        routes.on(.get, "\(journeys)/{id}", handler: session.handler(show))
-        routes.on(.put, "\(journeys)/{id}", handler: session.task(restart))
-        routes.on(.delete, "\(journeys)/{id}", handler: session.task(abandon))
-        routes.on(.post, "\(journeys)/{id}/events", handler: session.writer(send))
-        routes.on(.post, "\(journeys)/{id}/navigation", handler: session.task(navigate))
-        routes.on(.post, "\(journeys)/{id}/links", handler: session.task(makeLink))
+        routes.on(.get, Self.path, handler: session.task(list))
+        routes.on(.post, Self.path, handler: session.task(start))
+        routes.on(.get, "\(Self.path)/{id}", handler: session.handler(show))
+        routes.on(.post, "\(Self.path)/{id}/links", handler: session.task(makeLink))
+        addSteps(to: &routes)
     }
+
+    /// What makes a journey move, on both listeners.
+    func addSteps(to routes: inout RouterBuilder) {
+        routes.on(.put, "\(Self.path)/{id}", handler: session.task(restart))
+        routes.on(.delete, "\(Self.path)/{id}", handler: session.task(abandon))
+        routes.on(.post, "\(Self.path)/{id}/events", handler: session.writer(send))
+        routes.on(.post, "\(Self.path)/{id}/navigation", handler: session.task(navigate))
+    }
+
+    /// Of all but events.
+    private var actor: JourneyActor { listener == .admin ? .admin : .client }
 
     @Sendable private func list(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
@@ -122,7 +133,7 @@ final class JourneyEndpoints: Sendable {
         return try response.of(
             await session.restartJourney(
                 id(of: request), flow: try body.text("flow"), input: body["input"],
-                condition: try Conditions.ofWrite(request, ofJourney: true), withSchemas: includesSchemas,
+                condition: try Conditions.ofWrite(request, ofJourney: true), by: actor, withSchemas: includesSchemas,
                 once: response.once))
     }
 
@@ -141,15 +152,16 @@ final class JourneyEndpoints: Sendable {
                 id(of: request), condition: try Conditions.ofWrite(request, ofJourney: true), once: response.once))
     }
 
-    @Sendable func send(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
+    @Sendable private func send(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
         let (event, data, step, challenge) = try event(of: request)
         if request.takesRemarks, eventNames.contains(event) { request.remark("journey_event", event) }
         let condition = try Self.condition(of: request, step)
         let includesSchemas = try Self.includesSchemas(request)
+        let actor: JourneyActor = listener == .admin ? .backend : .client
         let response = UnitResponse(to: request) { [self] (form: JourneyForm) in moved(request, form) }
         return .deferred { [self] responder in
             found.session.send(
-                event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
+                event, data: data, toJourney: id(of: request), condition: condition, by: actor,
                 challenge: challenge, withSchemas: includesSchemas, presenting: found.unconfirmed, once: response.once,
                 then: responder.completion { [self] form in
                     do {
@@ -173,7 +185,7 @@ final class JourneyEndpoints: Sendable {
             }
             return try response.of(
                 await session.navigate(
-                    journey: id(of: request), to: screen, condition: condition, withSchemas: includesSchemas,
+                    journey: id(of: request), to: screen, condition: condition, by: actor, withSchemas: includesSchemas,
                     once: response.once))
         } catch {
             throw explained(error, request, session)
@@ -237,8 +249,26 @@ final class JourneyEndpoints: Sendable {
             of: text.flow, for: request, schemas: schemas)
     }
 
+    /// A view with more at its end, as the value of `tasks` and what follows it. The entity tag changes with that, too;
+    /// as a condition of a write it stands for the journey alone, as one that names a language does.
+    func answer(_ request: HTTPRequest, _ form: JourneyForm, and rest: [UInt8]) throws -> HTTPResponse {
+        var json = JSONWriter(reservingCapacity: 2_048 + rest.count)
+        json.raw(Problem.shown(form.text, under: request.basePath).dropLast())
+        json.name("tasks")
+        json.raw(rest)
+        json.endObject()
+        let opaque = "\(form.text.etag.opaque)-\(SHA256Digest(of: rest).text().prefix(16))"
+        let tag = dressing.etag(opaque, of: form.text.flow, for: request) ?? "\"\(opaque)\""
+        let isKnown = try Conditions.isNotModified(request, tag)
+        var response = HTTPResponse.state(isKnown ? .notModified : .ok, json.bytes, form.text.etag)
+        response.fields[.etag] = "\"\(opaque)\""
+        return dressing.dress(response, of: form.text.flow, for: request, schemas: form.schemas)
+    }
+
     private func isKnown(_ text: JourneyText, to request: HTTPRequest) throws -> Bool {
-        if let etag = dressing.etag(of: text, for: request) { return try Conditions.isNotModified(request, etag) }
+        if let etag = dressing.etag(text.etag.opaque, of: text.flow, for: request) {
+            return try Conditions.isNotModified(request, etag)
+        }
         return try Conditions.isNotModified(request, text.etag)
     }
 
