@@ -17,7 +17,7 @@ package final class SQLiteStore: FileStore {
     private let damaged: DamageCount
     private let facts: StoreFacts
     private let mostBytes: Int
-    private let lock: FileLock
+    let lock: FileLock
     /// Where the search for expired sessions continues.
     private let lastSearched = Mutex<Int64?>(nil)
 

@@ -46,7 +46,8 @@ package actor Application {
     let readiness: Readiness
     /// Closed after the last writer has ended.
     let store: any SessionStore
-    private let sockets: InheritedSockets
+    let sockets: InheritedSockets
+    private let backups: StoreBackups?
     private var running: Running?
 
     /// - Parameters:
@@ -76,6 +77,7 @@ package actor Application {
             }
         readiness = Readiness(store: store)
         self.store = store
+        backups = StoreBackups(configuration, store, clock: clock, log: self.log)
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(configuration, flows: flows),
@@ -164,6 +166,7 @@ package actor Application {
                 Task { [sessions] in if await opening.value { await sessions.runDue() } },
                 Task { [sessions] in await sessions.runWatches() },
                 Task { [sessions] in if await opening.value { await sessions.runProcessDocuments() } },
+                Task { [backups] in if await opening.value { await backups?.run() } },
             ],
             opening: opening,
             sender: sender.map { sender in
@@ -320,10 +323,10 @@ package actor Application {
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration, store),
                 file: (store as? any FileStore)?.file, startedAt: .now,
-                metrics: { [sessions, log, quotas, problems, adminAccess] in
+                metrics: { [sessions, log, quotas, problems, adminAccess, backups] in
                     late.metrics?.render(with: [
                         connections.write(to:), sessions.statistics.write(to:), log.write(to:), problems.write(to:),
-                        { quotas.write(to: &$0, and: adminAccess.refusals) },
+                        { quotas.write(to: &$0, and: adminAccess.refusals) }, { backups?.write(to: &$0) },
                     ]) ?? []
                 }
             ).add(to: &routes)
@@ -377,22 +380,5 @@ package actor Application {
     private static var drawing: FlowGraphs.Drawing? {
         guard let path = getenv("PATH"), let tool = GraphvizTool(searching: String(cString: path)) else { return nil }
         return { try await tool.svg(of: $0) }
-    }
-
-    /// The socket of a listener whose host is `systemd`; nil for others.
-    private func inheritedSocket(_ name: String) throws -> Int32? {
-        let inherited = [("public", configuration.host), ("admin", configuration.admin.host)].filter {
-            $0.1 == ListenAddress.inherited
-        }
-        guard inherited.contains(where: { $0.0 == name }) else { return nil }
-        return try sockets.descriptor(named: name, isOnly: inherited.count == 1)
-    }
-
-    /// The address as a client on this machine writes it; of a socket in the file system `unix:PATH`.
-    private func address(of server: HTTPServer, at host: String) -> String {
-        let written = "\(host.contains(":") ? "[\(host)]" : host):\(server.port)"
-        let place = ListenAddress.hasPort(host) ? written : server.address
-        if ListenAddress.path(place) != nil { return place }
-        return "\(configuration.tls.certificate == nil ? "http" : "https")://\(place)"
     }
 }
