@@ -1,7 +1,10 @@
-# Concierge as an image: built on the official Swift image, run on a bare Debian of the same release.
+# Concierge as an image: built on the official Swift image; it contains the program, the libraries that it loads, and no
+# shell.
 #
 #   docker build -t concierge .        (or: make image)
 #   docker run --rm -p 8080:8080 -v concierge:/var/lib/concierge concierge
+#
+# With Graphviz, which draws flows: docker build --build-arg GRAPHVIZ=graphviz -t concierge .
 
 # ---- build -----------------------------------------------------------------------------------------------------
 FROM swift:6.3-bookworm AS build
@@ -21,21 +24,36 @@ COPY Examples Examples
 COPY clients clients
 COPY demo demo
 RUN swift build --configuration release --product concierge --static-swift-stdlib \
-    && install -D -m 0755 .build/release/concierge /out/usr/bin/concierge
+    && mkdir -p /out/usr/bin /out/usr/share \
+    && strip --strip-all -o /out/usr/bin/concierge .build/release/concierge \
+    && { swift --version 2>/dev/null | sed -n 's/^.*Swift version \([0-9.]*\).*/swift \1/p'; \
+        dpkg-query --show --showformat '${Package} ${Version}\n' rapidjson-dev; } >/out/usr/share/concierge-built-with
 
-# ---- run -------------------------------------------------------------------------------------------------------
-FROM debian:bookworm-slim
-
-# graphviz draws flows; without it everything works but the drawings. tzdata has the zones of `$day`.
+# ---- what it needs ---------------------------------------------------------------------------------------------
+FROM debian:bookworm-slim AS root
+# Without Graphviz everything works but the drawings.
+ARG GRAPHVIZ=
+# tzdata has the zones of `$day`.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        ca-certificates graphviz libcurl4 libdeflate0 libgnutls30 libhiredis0.14 libmicrohttpd12 libmimalloc2.0 libpcre2-8-0 libssl3 libsqlite3-0 libstdc++6 tzdata \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt/* /var/log/dpkg.log \
-    && install -d -o 65532 -g 65532 -m 0700 /var/lib/concierge
-
+        ca-certificates libcurl4 libdeflate0 libgnutls30 libhiredis0.14 libmicrohttpd12 libmimalloc2.0 libpcre2-8-0 libssl3 libsqlite3-0 libstdc++6 tzdata \
+        ${GRAPHVIZ}
 COPY --from=build /out/ /
+COPY scripts/image-root /usr/local/bin/image-root
+RUN image-root /image
 # The configuration that comes with Concierge. Mount a folder of your own over /etc/concierge to replace it.
-COPY config /etc/concierge
+COPY config /image/etc/concierge
+
+# ---- run -------------------------------------------------------------------------------------------------------
+FROM scratch
+ARG REVISION=
+LABEL org.opencontainers.image.title="Concierge" \
+    org.opencontainers.image.description="A server for what people do screen by screen" \
+    org.opencontainers.image.version="0.3.0" \
+    org.opencontainers.image.revision="${REVISION}" \
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.base.name="docker.io/library/debian:bookworm-slim"
+COPY --from=root /image/ /
 
 # A number and not a name, so that an orchestrator can see that it is not root. It owns the folder below and nothing else.
 USER 65532:65532
@@ -45,8 +63,8 @@ USER 65532:65532
 WORKDIR /var/lib/concierge
 VOLUME /var/lib/concierge
 
-# The public listener. The admin listener stays on the loopback of the container, where only `docker exec` and the
-# health check reach it.
+# The public listener. The admin listener stays on the loopback of the container, where only the health check and programs
+# in the same network namespace reach it.
 EXPOSE 8080
 
 # The program is process 1, without a shell: it gets SIGTERM itself, completes the requests in flight and ends with 0.

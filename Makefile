@@ -16,19 +16,19 @@ STATIC = $(shell resources=$$(swift -print-target-info 2>/dev/null | sed -n 's/.
 # Warnings fail the tests, not a newcomer's `make run` with a newer compiler.
 STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
 
-.PHONY: help run build test test-quick torture fuzz sanitize bench lint format image clean
+.PHONY: help run build test test-quick torture fuzz sanitize bench lint format package image clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-run: build ## build, then serve on http://localhost:8080 (ARGS='--port 9000' …)
-	@CONCIERGE_DEMO=$${CONCIERGE_DEMO:-true} exec $(PROGRAM) serve $(ARGS)
+run: ## build, then serve on http://localhost:8080, for this machine alone (ARGS='--port 9000' …)
+	@MAKE='$(MAKE)' exec scripts/run $(ARGS)
 
 build: ## the release build: .build/release/concierge
 	@scripts/setup build
 	@# When it began. The program's own time says less: it stays as it is when a change of the sources changes nothing in it.
 	@mkdir -p .build && touch .build/release.begun
-	@swift build --configuration release --product concierge $(STATIC)
+	@set -o pipefail; swift build --configuration release --product concierge $(STATIC) 2>&1 | scripts/progress
 	@mv .build/release.begun .build/release.built
 
 # The last line that is printed is the test runner's own verdict, after a failure too: what failed is then said again.
@@ -80,8 +80,13 @@ lint: ## check the formatting
 format: ## format the sources in place
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
-image: ## build the container image (IMAGE=name:tag)
-	@docker build --tag $(IMAGE) .
+package: ## a tarball and a .deb for this Debian, in .build/package
+	@scripts/setup package
+	@$(MAKE) build
+	@scripts/package
+
+image: ## build the container image (IMAGE=name:tag, ARGS='--build-arg GRAPHVIZ=graphviz' to draw flows)
+	@docker build --tag $(IMAGE) --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null) $(ARGS) .
 
 clean: ## remove everything that was built
 	@rm -rf .build

@@ -71,7 +71,9 @@ package enum Command: String, Sendable, CaseIterable {
         case .store:
             [
                 Flag(name: "--json", meaning: "with stats: for programs"),
-                Flag(name: "--force", meaning: "with backup and repair: replace FILE if it exists"),
+                Flag(
+                    name: "--force",
+                    meaning: "with backup and repair: replace FILE; with restore: also take a damaged one"),
                 Flag(name: key.name, value: key.value, meaning: "with vacuum: \(key.meaning)"),
             ]
         case .import:

@@ -119,7 +119,7 @@ enum HelpText {
 
             \(StoreAction.allCases.map { "  \(padded($0.rawValue, 8))\($0.summary)" }.joined(separator: "\n"))
 
-            A server may be using the file, but for repair and rekey; check, stats, backup and repair only read. If a server uses the file, vacuum
+            A server may be using the file, but for restore, repair and rekey; check, stats, backup and repair only read. If a server uses the file, vacuum
             asks it on its admin listener. docs/store.md says more. The status is 0 for success, 1 if something is wrong or failed, 2
             for a command line that is not valid.
 

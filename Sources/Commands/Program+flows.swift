@@ -12,7 +12,7 @@ extension Program {
         _ loaded: LoadedConfiguration, _ files: FileReader, against url: String?, _ output: ProgramOutput
     ) throws -> Int32 {
         var loaded = loaded
-        if let problem = storeProblem(of: loaded, files) { loaded.problems.append(problem) }
+        loaded.problems += [storeProblem(of: loaded, files), backupProblem(of: loaded, files)].compactMap(\.self)
         for problem in loaded.problems { output.complaint("\(problem)\n") }
         let errors = loaded.problems.count { $0.severity == .error }
         let source = loaded.file ?? "no configuration file"
@@ -32,6 +32,17 @@ extension Program {
         else { return nil }
         return ConfigurationProblem(
             at: loaded.origin(of: "store"), pointer: "/store", code: "unusable_store", "\(problem)")
+    }
+
+    /// Why the server could make no backups. It would start all the same: the directory may be a disk that is mounted later.
+    private static func backupProblem(of loaded: LoadedConfiguration, _ files: FileReader) -> ConfigurationProblem? {
+        guard let directory = loaded.configuration.backup.directory,
+            let obstacle = BackupSeries.obstacle(in: files.path(of: directory))
+        else { return nil }
+        return ConfigurationProblem(
+            obstacle.isNonsense ? .error : .warning, at: loaded.origin(of: "backup.directory"),
+            pointer: "/backup/directory", code: "unusable_directory",
+            "backup.directory is \(directory), and \(obstacle.reason)")
     }
 
     /// Reports what these flows would do to the journeys of a running server.

@@ -34,6 +34,7 @@ package struct Configuration: Sendable, Equatable {
     package var encryptionKeysFile: String?
     /// What is in that file; nil for a store that is not encrypted.
     package var encryptionKeys: DocumentKeys?
+    package var backup = Backup()
     /// The directory of service files, relative to the working directory; `nil` for none.
     package var services: String?
     /// The directory of flow files; `nil` for none.
@@ -152,6 +153,14 @@ package struct Configuration: Sendable, Equatable {
         case interval
         /// When the operating system writes it.
         case none
+    }
+
+    /// The backups that a running server makes of a store on disk.
+    package struct Backup: Sendable, Equatable {
+        /// `nil` for none.
+        package var directory: String?
+        package var every = Duration.seconds(24 * 3600)
+        package var keep = 7
     }
 
     /// The second listener, for trusted back ends and operators.

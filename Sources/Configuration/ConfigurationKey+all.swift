@@ -50,6 +50,15 @@ extension ConfigurationKey {
             "File with a key on each line, `NAME:BASE64` of 32 bytes. The first one encrypts services and labels "
                 + "in the store, all of them decrypt. No effect with `memory`."),
         .init(
+            "backup.directory", .optional(.path), \.backup.directory,
+            "Directory, one for each server, to which the running server backs an SQLite store up. It has to exist; "
+                + "without this key there are no backups."),
+        .init(
+            "backup.every", .duration(.seconds(1) ... .days(365)), \.backup.every,
+            "How long after a backup the next one begins, also across restarts. One that fails is tried again after five "
+                + "minutes, or earlier if this is shorter."),
+        .init("backup.keep", .integer(1...10_000), \.backup.keep, "How many backups stay: the newest."),
+        .init(
             "services", .optional(.path), \.services, flag: true,
             defaultText: "`services` beside the file, if it is there", "Directory of service files, see below."),
         .init(

@@ -94,6 +94,16 @@ enum ConfigurationRules {
                 ? "log.users_key_file is given, and log.users is \($0.log.users.rawValue); it counts with hash only"
                 : nil
         },
+        Rule(code: "conflict", severity: .error, keys: ["backup.directory", "store"]) {
+            if case .sqlite = $0.store { return nil }
+            return $0.backup.directory == nil
+                ? nil : "backup.directory is given, and store is \($0.store.kind), of which the server makes no backups"
+        },
+        Rule(code: "without_effect", keys: ["backup.directory", "backup.every", "backup.keep"]) {
+            $0.backup.directory == nil && $0.backup != Configuration.Backup()
+                ? "backup.directory is missing, so there are no backups: backup.every and backup.keep have no effect"
+                : nil
+        },
         Rule(code: "conflict", severity: .error, keys: ["cookie.secure", "cookie.same_site", "cookie.partitioned"]) {
             $0.cookie.secure || ($0.cookie.sameSite != .none && !$0.cookie.partitioned)
                 ? nil

@@ -1,4 +1,5 @@
 import Configuration
+import Glibc
 import JSONDocument
 import Operations
 import SQLiteStorage
@@ -27,6 +28,7 @@ extension Program {
             output.result("\(target): \(backup.pages) pages, \(backup.bytes.inBinaryUnits)\n")
         case .repair:
             return try repair(path, to: invocation.argument ?? "", invocation, loaded.configuration, output)
+        case .restore: try restore(invocation.argument ?? "", to: path, invocation, loaded.configuration, output)
         case .vacuum: output.result(try vacuum(path, loaded.configuration))
         case .rekey: return try rekey(path, loaded.configuration.encryptionKeys, output)
         }
@@ -61,6 +63,20 @@ extension Program {
         return repair.missing == 0 ? ExitStatus.success : ExitStatus.failure
     }
 
+    private static func restore(
+        _ backup: String, to path: String, _ invocation: Invocation, _ configuration: Configuration,
+        _ output: ProgramOutput
+    ) throws {
+        let restore = try StoreRestore(
+            of: backup, to: path, now: Int64(time(nil)), keys: configuration.encryptionKeys,
+            takesDamaged: invocation["--force"] != nil
+        ) { output.complaint("\(backup): \($0)\n") }
+        let sessions = restore.sessions.map { ", \(counted($0, "session"))" } ?? ""
+        output.result(
+            "\(path): restored from \(backup)\(sessions)"
+                + (restore.former.map { "; the former database is \($0) now\n" } ?? "\n"))
+    }
+
     private static func rekey(_ path: String, _ keys: DocumentKeys?, _ output: ProgramOutput) throws -> Int32 {
         guard let keys else { throw UsageError("there are no keys: name their file in encryption_keys_file") }
         let rekey = try StoreRekey(path, keys: keys) { output.complaint("\(path): \($0)\n") }
@@ -86,13 +102,14 @@ extension Program {
 
 /// The actions of `concierge store`.
 package enum StoreAction: String, Sendable, CaseIterable {
-    case check, stats, backup, repair, vacuum, rekey
+    case check, stats, backup, restore, repair, vacuum, rekey
 
     var summary: String {
         switch self {
         case .check: "check all of it; status 1 if something is wrong"
         case .stats: "print its numbers; reads all of it"
         case .backup: "copy it, as of one moment, to FILE"
+        case .restore: "put FILE, a backup, in its place; no server may be using it"
         case .repair: "copy what can be read of a damaged one to FILE; no server may be using it"
         case .vacuum: "return unused pages to the file system"
         case .rekey: "encrypt all of it with the first of encryption_keys_file; no server may be using it"
@@ -103,21 +120,27 @@ package enum StoreAction: String, Sendable, CaseIterable {
     var switches: [String] {
         switch self {
         case .stats: ["--json"]
-        case .backup, .repair: ["--force"]
+        case .backup, .restore, .repair: ["--force"]
         case .check, .vacuum, .rekey: []
         }
     }
 
-    /// Whether its argument is the file that it writes.
-    var writesFile: Bool { self == .backup || self == .repair }
+    /// What is done with the file that is its argument; nil for an action without one.
+    var participle: String? {
+        switch self {
+        case .backup, .repair: "written"
+        case .restore: "restored"
+        case .check, .stats, .vacuum, .rekey: nil
+        }
+    }
 }
 
-// The arguments of `concierge store`: the action and the file that it writes.
+// The arguments of `concierge store`: the action and its file.
 extension Invocation {
     func checkStoreAction() throws(UsageError) {
         guard let storeAction else { throw UsageError("store needs an action: \(Self.actionList)") }
-        guard !storeAction.writesFile || argument != nil else {
-            throw UsageError("store \(storeAction.rawValue) needs the path of the file to be written")
+        if let participle = storeAction.participle, argument == nil {
+            throw UsageError("store \(storeAction.rawValue) needs the path of the file to be \(participle)")
         }
         for flag in ["--json", "--force"] where self[flag] != nil && !storeAction.switches.contains(flag) {
             throw UsageError("store \(storeAction.rawValue) has no flag \(flag.quoted)")
@@ -131,7 +154,7 @@ extension Invocation {
             let question = NearestName.question(for: argument, among: StoreAction.allCases.map(\.rawValue))
             throw UsageError("store cannot \(argument.quoted); allowed is \(Self.actionList)\(question)")
         }
-        guard action.writesFile, self.argument == nil, !argument.isEmpty else {
+        guard action.participle != nil, self.argument == nil, !argument.isEmpty else {
             throw UsageError("store takes no argument \(argument.quoted) here")
         }
         self.argument = argument

@@ -48,7 +48,8 @@ package actor Application {
     let readiness: Readiness
     /// Closed after the last writer has ended.
     let store: any SessionStore
-    private let sockets: InheritedSockets
+    let sockets: InheritedSockets
+    private let backups: StoreBackups?
     private var running: Running?
 
     /// - Parameters:
@@ -78,6 +79,7 @@ package actor Application {
             }
         readiness = Readiness(store: store)
         self.store = store
+        backups = StoreBackups(configuration, store, clock: clock, log: self.log)
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(configuration, flows: flows),
@@ -139,6 +141,7 @@ package actor Application {
                 Task { [sessions] in if await opening.value { await sessions.runDue() } },
                 Task { [sessions] in await sessions.runWatches() },
                 Task { [sessions] in if await opening.value { await sessions.runProcessDocuments() } },
+                Task { [backups] in if await opening.value { await backups?.run() } },
             ],
             opening: opening,
             sender: sender.map { sender in
@@ -348,6 +351,7 @@ package actor Application {
             { [sessions] in sessions.statistics.write(to: &$0) }, sessions.transitions.write(to:),
             { [store] in (store as? any FileStore)?.figures.write(to: &$0) }, log.write(to:), audit.write(to:),
             problems.write(to:), { [quotas, adminAccess] in quotas.write(to: &$0, and: adminAccess.refusals) },
+            { [backups] in backups?.write(to: &$0) },
         ]
     }
 
@@ -368,22 +372,5 @@ package actor Application {
     private static var drawing: FlowGraphs.Drawing? {
         guard let path = getenv("PATH"), let tool = GraphvizTool(searching: String(cString: path)) else { return nil }
         return { try await tool.svg(of: $0) }
-    }
-
-    /// The socket of a listener whose host is `systemd`; nil for others.
-    private func inheritedSocket(_ name: String) throws -> Int32? {
-        let inherited = [("public", configuration.host), ("admin", configuration.admin.host)].filter {
-            $0.1 == ListenAddress.inherited
-        }
-        guard inherited.contains(where: { $0.0 == name }) else { return nil }
-        return try sockets.descriptor(named: name, isOnly: inherited.count == 1)
-    }
-
-    /// The address as a client on this machine writes it; of a socket in the file system `unix:PATH`.
-    private func address(of server: HTTPServer, at host: String) -> String {
-        let written = "\(host.contains(":") ? "[\(host)]" : host):\(server.port)"
-        let place = ListenAddress.hasPort(host) ? written : server.address
-        if ListenAddress.path(place) != nil { return place }
-        return "\(configuration.tls.certificate == nil ? "http" : "https")://\(place)"
     }
 }

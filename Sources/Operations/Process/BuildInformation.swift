@@ -1,7 +1,7 @@
 /// The name and version of this program, for `concierge version`, `GET /version` and logs.
 package enum BuildInformation {
     package static let name = "concierge"
-    package static let version = "0.2.0"
+    package static let version = "0.3.0"
 }
 
 /// The exit status of the program.

@@ -9,7 +9,7 @@ import Synchronization
 /// index of the log, which SQLite finds by name: when somebody moves the database away from a running server and puts
 /// another one in its place, the next server would otherwise open the first server's log as its own.
 final class FileLock: Sendable {
-    private let path: String
+    let path: String
     /// SQLite finds the log by this name.
     let logPath: String
     private let mode: Int32

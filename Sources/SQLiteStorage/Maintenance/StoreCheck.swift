@@ -18,14 +18,15 @@ package struct StoreCheck {
     ///
     /// - Parameters:
     ///   - keys: open what is sealed; without them it is only compared with its checksums.
+    ///   - isCopy: whether it is a file without a log that nobody writes to.
     ///   - tell: gets each finding as a sentence.
     /// - Throws: ``StoreOpeningError`` for a file that is not a store, or not one that this program can read.
     package static func run(
-        _ path: String, keys: DocumentKeys? = nil, tell: @escaping (String) -> Void
+        _ path: String, keys: DocumentKeys? = nil, isCopy: Bool = false, tell: @escaping (String) -> Void
     ) throws -> StoreCheck {
-        if let keys { try UsedKeys.check(try StoreFile(path).connection, path, against: keys) }
+        if let keys { try UsedKeys.check(try StoreFile(path, isCopy: isCopy).connection, path, against: keys) }
         var check = StoreCheck(keys: keys, tell: tell)
-        try StoreFile.read(path) { (file) throws(SQLiteError) in
+        try StoreFile.read(path, isCopy: isCopy) { (file) throws(SQLiteError) in
             let connection = file.connection
             if let finding = file.log.finding { check.found(finding) }
             check.part("the pages") { (check) throws(SQLiteError) in try check.checkPages(connection) }

@@ -4,7 +4,7 @@ import Glibc
 /// A new database under another name, until it is whole. A command uses the file that an interrupted one has left.
 final class StoreDraft {
     let path: String
-    private let target: String
+    let target: String
     private let replaces: Bool
     private let descriptor: Int32
 
@@ -27,6 +27,11 @@ final class StoreDraft {
     }
 
     deinit { close(descriptor) }
+
+    /// Writes what is there to the disk, so that the sync at the end is short.
+    func sync() throws(StoreDraftError) {
+        guard fdatasync(descriptor) == 0 else { throw .failed(target, reason: Self.reason(path)) }
+    }
 
     /// Makes a page fail its checksum, as it does in the source: otherwise what it hides would be gone without a word.
     func markDamaged(_ page: UInt32) throws(StoreDraftError) {

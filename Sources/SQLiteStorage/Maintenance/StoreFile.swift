@@ -11,14 +11,16 @@ struct StoreFile {
     /// The log beside the database, compared with what the database says of it.
     let log: LogStanding
 
-    /// - Parameter oldest: the lowest version of the tables that will do.
+    /// - Parameters:
+    ///   - oldest: the lowest version of the tables that will do.
+    ///   - isCopy: whether it is a file without a log that nobody writes to; then no file is made beside it.
     /// - Throws: ``StoreOpeningError``.
-    init(_ path: String, from oldest: Int64 = SQLiteSchema.version) throws {
+    init(_ path: String, from oldest: Int64 = SQLiteSchema.version, isCopy: Bool = false) throws {
         guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
         if let problem = StorePlace(path).problemOfKind { throw problem }
         if let problem = StorePlace(path).problemOfSize { throw problem }
         do {
-            connection = try SQLiteConnection(path, .read)
+            connection = try SQLiteConnection(path, isCopy ? .fileOnly : .read)
             log = try Self.standing(of: connection, path)
             guard try SQLiteSchema.isThere(in: connection, path, from: oldest) else {
                 throw StoreOpeningError.unfinished(path)
@@ -56,9 +58,9 @@ struct StoreFile {
     ///
     /// - Throws: ``StoreOpeningError`` in place of an error of SQLite.
     static func read<Result>(
-        _ path: String, _ body: (StoreFile) throws(SQLiteError) -> Result
+        _ path: String, isCopy: Bool = false, _ body: (StoreFile) throws(SQLiteError) -> Result
     ) throws -> Result {
-        let file = try StoreFile(path)
+        let file = try StoreFile(path, isCopy: isCopy)
         do throws(SQLiteError) {
             try file.connection.execute("BEGIN")
             defer { try? file.connection.execute("ROLLBACK") }

@@ -51,6 +51,24 @@ struct FullDiskTests {
         }
     }
 
+    @Test("a disk without room for a backup is said, and the server goes on")
+    func backup() async throws {
+        try await withFolder([:]) { _, folder in
+            let disk = try SmallDisk()
+            defer { disk.unmount() }
+            let server = try ProgramProcess([
+                "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store",
+                "sqlite:\(folder)/sessions.db", "--set", "backup.directory=\(disk.path)",
+            ])
+            let port = try await server.ports().publicPort
+            let failed = try await server.line(of: "backup_failed")
+            #expect(failed[string: "detail"]?.contains("MiB of room, and a backup needs 64: make room") == true)
+            #expect(try await TestClient(port: port).get("/health/ready").status == 200)
+            server.send(SIGTERM)
+            #expect(try await server.result().status == 0)
+        }
+    }
+
     @Test("a log is copied to the database before it fills the disk, while the server runs and when it starts")
     func fullOfLog() async throws {
         try await withFolder(Server.files) { _, folder in
