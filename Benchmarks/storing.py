@@ -15,7 +15,7 @@ import zlib
 
 from server import Failed
 
-VERSION = 8  # PRAGMA user_version
+VERSION = 10  # PRAGMA user_version
 COLUMNS = ("key", "revision", "used_at", "expires_at", "user_id", "large", "state")
 # Sessions without journeys have none.
 TIMES = ("due_at", "kept_until")

@@ -162,6 +162,7 @@ package actor Application {
             sweepers: [
                 Task { [sessions] in if await opening.value { await sessions.run() } },
                 Task { [sessions] in if await opening.value { await sessions.runDue() } },
+                Task { [sessions] in if await opening.value { await sessions.runPlaces() } },
                 Task { [sessions] in await sessions.runWatches() },
                 Task { [sessions] in if await opening.value { await sessions.runProcessDocuments() } },
             ],

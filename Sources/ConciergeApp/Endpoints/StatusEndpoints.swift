@@ -16,7 +16,8 @@ struct StatusEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/service-kinds", kinds)
         routes.on(.get, "/v1/stats", statistics)
-        routes.on(.get, "/metrics") { _ in
+        routes.on(.get, "/metrics") { [sessions, metrics] _ in
+            await sessions.countStore()
             var response = HTTPResponse(body: metrics())
             response.fields.add(.contentType, Metrics.contentType)
             response.fields.add(.cacheControl, "no-store")
@@ -44,6 +45,7 @@ struct StatusEndpoints: Sendable {
     }
 
     private func statistics(_ request: HTTPRequest) async throws -> HTTPResponse {
+        await sessions.countStore()
         let statistics = sessions.statistics
         return .json { json in
             json.object("sessions") { json in
@@ -54,7 +56,7 @@ struct StatusEndpoints: Sendable {
                 json.member("resident", statistics.live)
                 json.member("allowed", statistics.allowed)
             }
-            json.object("journeys") { $0.member("live", statistics.journeys) }
+            json.object("journeys") { $0.member("live", statistics.counts.running) }
             json.object("services") { json in
                 for service in statistics.services {
                     json.name(service.name)

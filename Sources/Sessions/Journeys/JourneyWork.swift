@@ -217,7 +217,6 @@ extension JourneyWork {
             documents.patched = kept.patched
         }
         let former = kept[step.journey.id]
-        let wasRunning = former?.journey.isActive ?? false
         let number = step.journey.step
         if !step.journey.owned.isEmpty { step.journey.stampOwned(revision: pending.revision, at: pending.now) }
         if !isByTime { step.journey.isOfUser = pending.hasUser }
@@ -228,7 +227,6 @@ extension JourneyWork {
         if entry.journey.step <= floor {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
         }
-        pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
