@@ -51,6 +51,13 @@ struct RedisKeys: Sendable {
     /// ids, 16 bytes each, by when they are due.
     var due: String { "\(prefix){d}" }
 
+    /// The index of journeys. A hash: the number of each place, and the last one under "". A hash for each part of the
+    /// sessions, `{j}:7`: for each session with journeys its revision and the numbers of their places. A hash for each
+    /// place, `{j}/2`: how many journeys are there in each part, and under "" in all.
+    var places: String { "\(prefix){j}" }
+    func sessions(inPart part: String) -> String { "\(places):\(part)" }
+    func parts(ofPlace number: String) -> String { "\(places)/\(number)" }
+
     /// A hash: the responses that a session keeps, beside it in a cluster. Scripts make the name of the session's.
     func replays(_ id: SessionID) -> String { "\(session(id)):k" }
 

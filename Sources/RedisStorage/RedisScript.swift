@@ -1,8 +1,8 @@
 import CCrypto
 import Sessions
 
-/// A Lua script that Redis executes as a whole. It touches the keys of one session, or one other key, or those of the
-/// index of due times.
+/// A Lua script that Redis executes as a whole. It touches the keys of one session, or one other key, or those of an
+/// index of all sessions.
 struct RedisScript: Sendable {
     let text: String
     /// SHA-1 of the text, in hexadecimal digits: its name in Redis.
@@ -23,8 +23,8 @@ struct RedisScript: Sendable {
     }
 
     static let all = [
-        commit, put, end, reserve, touch, swap, bringForward, insistOnTime, lend, raise, find, exchange, fence, insist,
-        rights,
+        commit, put, end, reserve, touch, swap, bringForward, insistOnTime, lend, place, raise, find, exchange, fence,
+        insist, rights,
     ]
 
     /// Replaces the state of a session.
@@ -261,6 +261,43 @@ struct RedisScript: Sendable {
             end
             return found
             """, needsRoom: false)
+
+    /// Puts the journeys of a session in the place of those that the index has (``RedisKeys/places``), unless it has those
+    /// of a later revision. All is read before something is written, as in ``replays``.
+    ///
+    /// Arguments: the session's part, its member there, its revision, and the place of each journey.
+    static let place = RedisScript(
+        """
+        local part = KEYS[1] .. ':' .. ARGV[1]
+        local was = redis.call('HGET', part, ARGV[2]) or '0'
+        if tonumber(string.match(was, '^%d+')) > tonumber(ARGV[3]) then return 0 end
+        local grown, new, last, text = {}, {}, redis.call('HGET', KEYS[1], '') or 0, ARGV[3]
+        for number in string.gmatch(was, ' (%d+)') do grown[number] = (grown[number] or 0) - 1 end
+        for i = 4, #ARGV do
+          local number = new[ARGV[i]] or redis.call('HGET', KEYS[1], ARGV[i])
+          if not number then
+            last = last + 1
+            number = tostring(last)
+            new[ARGV[i]] = number
+          end
+          grown[number] = (grown[number] or 0) + 1
+          text = text .. ' ' .. number
+        end
+        local counts = {}
+        for number, change in pairs(grown) do
+          local key = KEYS[1] .. '/' .. number
+          for _, field in ipairs({ARGV[1], ''}) do
+            if change ~= 0 then counts[#counts + 1] = {key, field, (redis.call('HGET', key, field) or 0) + change} end
+          end
+        end
+        for _, count in ipairs(counts) do
+          if count[3] > 0 then redis.call('HSET', count[1], count[2], count[3])
+          else redis.call('HDEL', count[1], count[2]) end
+        end
+        for name, number in pairs(new) do redis.call('HSET', KEYS[1], name, number, '', last) end
+        if #ARGV > 3 then redis.call('HSET', part, ARGV[2], text) else redis.call('HDEL', part, ARGV[2]) end
+        return 1
+        """, needsRoom: false)
 
     /// A command that is executed also when Redis has no memory left. Arguments: its name, and what stands after its
     /// key.

@@ -81,12 +81,12 @@ extension RedisStore {
 }
 
 extension SessionID {
-    /// As a member of the index, where each byte counts.
-    fileprivate var bytes: [UInt8] {
+    /// As a member of an index, where each byte counts.
+    var bytes: [UInt8] {
         [high, low].flatMap { half in withUnsafeBytes(of: half.bigEndian) { Array($0) } }
     }
 
-    fileprivate init?(bytes: [UInt8]) {
+    init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let halves = bytes.withUnsafeBytes { bytes in
             [0, 8].map { UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }

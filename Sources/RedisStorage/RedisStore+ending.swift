@@ -83,6 +83,7 @@ extension RedisStore {
                 unindex(ending.id, reply, user: nil)
                 var removal = RedisRequest()
                 moveDue(ending.id, to: .max, &removal)
+                place(PlacedSession(ending.id, revision: .max, places: []), &removal)
                 send(removal)
             }
         }
@@ -153,13 +154,18 @@ extension RedisStore {
             }
         }
         send(lost)
+        if let tell = query.onUnplaced {
+            // Of a cluster the node that has the index may be away.
+            try? await tellUnplaced(
+                zip(ids, replies).compactMap { id, reply in reply[0].text.map { (id, $0) } }, tell)
+        }
         if let tell = query.onUntimed { for id in try await haveJourneys(untimed) { tell(id) } }
         let ended = try await end(overdue)
         return ExpiredSessions(
             count: ended.count { $0 == 1 }, looked: ids.count, candidates: candidates, kept: kept)
     }
 
-    private func haveJourneys(_ ids: [SessionID]) async throws(StoreError) -> [SessionID] {
+    func haveJourneys(_ ids: [SessionID]) async throws(StoreError) -> [SessionID] {
         var request = RedisRequest()
         for id in ids { request.add("HEXISTS", .text(keys.session(id)), "s:\(CoordinatorService.name)") }
         return zip(ids, try await ask(request)).filter { $1.number == 1 }.map(\.0)

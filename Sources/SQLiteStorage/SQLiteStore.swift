@@ -191,6 +191,7 @@ package final class SQLiteStore: FileStore {
     package var file: String { lock.identity.text }
     package var damage: StoreDamage { damaged.damage }
     package var hasLostTasks: Bool { facts.hasLostTasks.load(ordering: .relaxed) }
+    package var hasLostPlaces: Bool { facts.hasLostPlaces.load(ordering: .relaxed) }
 
     static let writerSettings = [
         // A property of the file.
@@ -248,7 +249,7 @@ package final class SQLiteStore: FileStore {
     }
 
     /// Passes all elements to `body`. If some of them are damaged, passes each by itself, and passes over those.
-    private nonisolated(nonsending) func eachUnlessDamaged<Element: Sendable>(
+    nonisolated(nonsending) func eachUnlessDamaged<Element: Sendable>(
         _ elements: [Element], _ body: ([Element]) async throws(StoreError) -> Void
     ) async throws(StoreError) {
         guard !elements.isEmpty else { return }

@@ -57,6 +57,9 @@ struct SessionRow {
     /// How many documents are in the table `documents`.
     var large: Int { services.count { if case .beside = $0.content { true } else { false } } }
 
+    /// Whether it may be in the index of journeys.
+    var hasJourneys: Bool { services.contains { $0.name == CoordinatorService.name } }
+
     /// `SessionRecord.writtenBytes`, as far as the row tells. What was sealed with a key whose id has another length
     /// than that of the first key counts for some bytes more or less.
     func writtenBytes(_ keys: DocumentKeys?) -> Int {

@@ -43,7 +43,7 @@ struct ZeroedPageTests {
     }
 
     /// The names of the table or index, by the pages.
-    private static func owners(_ file: SQLiteFile) throws -> [(page: Int, owner: String, kind: String)] {
+    static func owners(_ file: SQLiteFile) throws -> [(page: Int, owner: String, kind: String)] {
         let rows = try SQLiteConnection(file.path, .read).prepare("SELECT pageno, name, pagetype FROM dbstat")
         var pages: [(page: Int, owner: String, kind: String)] = []
         while try rows.step() {

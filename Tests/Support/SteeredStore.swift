@@ -66,6 +66,7 @@ package final class SteeredStore: SessionStore {
     }
 
     package var replays: any ReplayStore { inner.replays }
+    package var journeyIndex: any JourneyIndex { inner.journeyIndex }
     package var sessionCount: Int { inner.sessionCount }
     package var documentBytes: DocumentBytes? { inner.documentBytes }
 

@@ -60,8 +60,13 @@ package struct APIOperation: Sendable {
 
     /// The name of a parameter of this operation among the components.
     func componentName(of parameter: APIParameter) -> String {
+        let isOnJourneys = path == "/v1/journeys"
         let form: APIParameter.Form? =
             switch parameter {
+            case .flow where isOnJourneys: .journeyFlow
+            case .status where isOnJourneys: .journeyStatus
+            case .olderThan where isOnJourneys: .journeyAge
+            case .userID where isOnJourneys: .journeyUser
             case .session: pathParameters.count > 1 ? .sessionBeforeOthers : nil
             case .id: path.hasPrefix("/v1/tasks/") ? .taskID : nil
             case .userID: path == "/v1/users" ? .personID : nil

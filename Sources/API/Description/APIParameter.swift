@@ -14,6 +14,8 @@ package enum APIParameter: String, Sendable, CaseIterable {
     case sessionID = "session_id"
     case olderThan = "older_than"
     case include, of
+    case journeyVersion = "version"
+    case state, label
     // In header fields.
     case ifMatch = "If-Match"
     case ifNoneMatch = "If-None-Match"
@@ -23,10 +25,11 @@ package enum APIParameter: String, Sendable, CaseIterable {
     case lastEventID = "Last-Event-ID"
     case requestID = "Request-Id"
 
+    /// Beside the path: ``flow`` may be in that.
     package var isInQuery: Bool {
         switch self {
         case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status, .sessionID,
-            .olderThan, .include, .of:
+            .olderThan, .include, .of, .journeyVersion, .state, .label, .flow:
             true
         default: false
         }
@@ -41,6 +44,11 @@ package enum APIParameter: String, Sendable, CaseIterable {
         case taskID = "task-id"
         /// ``userID`` where the query has to name a person.
         case personID = "person-id"
+        /// Those of the list of journeys. The flow is in the query there.
+        case journeyFlow = "flow-of-journeys"
+        case journeyStatus = "status-of-journeys"
+        case journeyAge = "older-than-of-journeys"
+        case journeyUser = "user-of-journeys"
         /// ``idempotencyKey`` of a caller without a token.
         case secretKey = "Idempotency-Key-of-new-session"
     }

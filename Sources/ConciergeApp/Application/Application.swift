@@ -139,6 +139,7 @@ package actor Application {
             sweepers: [
                 Task { [sessions] in if await opening.value { await sessions.run() } },
                 Task { [sessions] in if await opening.value { await sessions.runDue() } },
+                Task { [sessions] in if await opening.value { await sessions.runPlaces() } },
                 Task { [sessions] in await sessions.runWatches() },
                 Task { [sessions] in if await opening.value { await sessions.runProcessDocuments() } },
                 Task { [backups] in if await opening.value { await backups?.run() } },

@@ -16,7 +16,8 @@ struct StatusEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/service-kinds", kinds)
         routes.on(.get, "/v1/stats", statistics)
-        routes.on(.get, "/metrics") { request in
+        routes.on(.get, "/metrics") { [sessions, metrics] request in
+            await sessions.countStore()
             // Whatever is asked for, a scraper gets something that it may read.
             let best = AcceptedTypes(request).best(of: MetricsFormat.allCases.map(\.mediaType))
             let format = MetricsFormat.allCases.first { $0.mediaType == best } ?? .text
@@ -48,6 +49,7 @@ struct StatusEndpoints: Sendable {
     }
 
     private func statistics(_ request: HTTPRequest) async throws -> HTTPResponse {
+        await sessions.countStore()
         let statistics = sessions.statistics
         return .json { json in
             json.object("sessions") { json in
@@ -58,7 +60,7 @@ struct StatusEndpoints: Sendable {
                 json.member("resident", statistics.live)
                 json.member("allowed", statistics.allowed)
             }
-            json.object("journeys") { $0.member("live", statistics.journeys) }
+            json.object("journeys") { $0.member("live", statistics.counts.running) }
             json.object("services") { json in
                 for service in statistics.services {
                     json.name(service.name)

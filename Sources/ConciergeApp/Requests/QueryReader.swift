@@ -77,6 +77,15 @@ struct QueryReader {
         return nil
     }
 
+    /// Two texts with a colon between, of which the first has none.
+    mutating func pair(_ parameter: APIParameter) -> (name: String, value: String)? {
+        guard let text = text(parameter) else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2 { return (String(parts[0]), String(parts[1])) }
+        refuse(parameter, "must be a name and a value, as in plan:gold")
+        return nil
+    }
+
     mutating func sessionID(_ parameter: APIParameter) -> SessionID? {
         guard let text = text(parameter) else { return nil }
         if let id = SessionID(text) { return id }

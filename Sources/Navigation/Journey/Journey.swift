@@ -54,6 +54,18 @@ extension Journey {
     /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }
 
+    /// The state of the journey's own flow: that of the top screen, or the one whose child flow has that. Nil when the
+    /// journey is over.
+    package var ownState: String? {
+        guard let top else { return nil }
+        var (coordinator, state) = (coordinator(top.coordinator), top.state)
+        while let child = coordinator, let parent = child.parent {
+            state = child.startedBy ?? ""
+            coordinator = self.coordinator(parent)
+        }
+        return state
+    }
+
     /// The coordinator of that id.
     public func coordinator(_ id: Int) -> Coordinator? { coordinators.place(of: id).map { coordinators[$0] } }
 

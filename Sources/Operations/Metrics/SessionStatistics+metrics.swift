@@ -37,7 +37,7 @@ extension SessionStatistics {
         metrics.gauge(
             "concierge_due_lag_seconds", unit: "seconds",
             help: "By how much the oldest due session was late when this server looked last.", Double(dueLag) / 1_000)
-        metrics.gauge("concierge_journeys_live", help: "Active journeys.", journeys)
+        counts.write(to: &metrics)
         metrics.counter(
             "concierge_tasks_held",
             help: "Results of tasks that flows could not take, and that are kept for an operator.", tasksHeld)
@@ -51,5 +51,32 @@ extension SessionStatistics {
             by: "service", services.map { ($0.name, $0.live) })
         metrics.counter("concierge_store_damaged_rows", help: "Damaged rows read.", damage.rows)
         metrics.counter("concierge_store_damaged_pages", help: "Damaged pages read.", damage.pages)
+    }
+}
+
+extension StoreCounts {
+    fileprivate func write(to metrics: inout OpenMetricsWriter) {
+        metrics.gauge("concierge_journeys_live", help: "Journeys of all sessions that are not over.", running)
+        metrics.family("concierge_journeys", .gauge, help: "Journeys of all sessions, by where they stand.")
+        let byStanding = Dictionary(
+            places.map { ([$0.key.flow, $0.key.state, $0.key.standing.rawValue], $0.value) }, uniquingKeysWith: +)
+        for (place, count) in byStanding.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            metrics.sample(
+                "concierge_journeys", [("flow", place[0]), ("state", place[1]), ("status", place[2])], Double(count))
+        }
+        let tasks = tasks.sorted { $0.key < $1.key }
+        metrics.family("concierge_tasks", .gauge, help: "Tasks that are not over, by name and status.")
+        for (name, tasks) in tasks {
+            for status in TaskStatus.allCases {
+                metrics.sample(
+                    "concierge_tasks", [("task", name), ("status", status.rawValue)],
+                    Double(tasks.byStatus[status] ?? 0))
+            }
+        }
+        metrics.family(
+            "concierge_tasks_age_seconds", .gauge, unit: "seconds", help: "Age of the oldest task of each name.")
+        for (name, tasks) in tasks {
+            metrics.sample("concierge_tasks_age_seconds", [("task", name)], Double(countedAt - tasks.oldest) / 1_000)
+        }
     }
 }

@@ -10,8 +10,8 @@ enum SQLiteSchema {
     static let version: Int64 = 10
 
     /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, 4 to 7
-    /// no times of sessions and no column `kept` of tasks, 8 no notices, 9 no users of tasks, and programs of 5 cannot
-    /// read sealed rows.
+    /// no times of sessions and no column `kept` of tasks, 8 no notices, 4 to 9 no index of journeys and no users of
+    /// tasks, and programs of 5 cannot read sealed rows.
     static let firstWithRows: Int64 = 4
 
     /// The bytes of a page: SQLite's default, which no program of ours changes.
@@ -70,6 +70,29 @@ enum SQLiteSchema {
         UPDATE tasks SET over_at = iif(attempt < attempts, \(Int64.max), due);
         INSERT OR REPLACE INTO facts VALUES ('tasks_lost', 1);
         """
+    /// See ``PlaceTable``.
+    private static let journeys = """
+        CREATE TABLE journeys (
+            session    INTEGER NOT NULL,
+            place      INTEGER NOT NULL,
+            count      INTEGER NOT NULL,
+            PRIMARY KEY (session, place)
+        ) STRICT, WITHOUT ROWID;
+        \(journeysAt)
+        """
+    private static let journeysAt = "CREATE INDEX journeys_at ON journeys (place, session);"
+    private static let places = """
+        CREATE TABLE places (
+            id         INTEGER PRIMARY KEY,
+            name       TEXT    NOT NULL,
+            count      INTEGER NOT NULL
+        ) STRICT;
+        """
+    private static let index = """
+        \(journeys)
+        \(places)
+        INSERT OR REPLACE INTO facts VALUES ('places_lost', 1);
+        """
     private static let facts = """
         CREATE TABLE facts (                         -- see StoreFacts
             name       TEXT    NOT NULL PRIMARY KEY,
@@ -107,6 +130,10 @@ enum SQLiteSchema {
             DerivedObject(
                 name: "sessions_due", sql: sessionsDue,
                 probe: "SELECT count(*) FROM sessions INDEXED BY sessions_due WHERE due_at IS NOT NULL"),
+            DerivedObject(name: "journeys", sql: journeys, probe: "SELECT sum(count) FROM journeys NOT INDEXED"),
+            DerivedObject(
+                name: "journeys_at", sql: journeysAt, probe: "SELECT count(place) FROM journeys INDEXED BY journeys_at"),
+            DerivedObject(name: "places", sql: places, probe: "SELECT sum(count) FROM places"),
         ] + ReplayTable.derived
 
     static let tables = """
@@ -132,6 +159,8 @@ enum SQLiteSchema {
         INSERT INTO facts VALUES ('flows_known', 1);
         \(tasks)
         \(ReplayTable.sql)
+        \(journeys)
+        \(places)
         """
 
     /// Whether a database has the tables; false when it is empty.
@@ -172,12 +201,14 @@ enum SQLiteSchema {
 
     /// What makes the tables of another version those of this one.
     private static func missing(in version: Int64) -> String {
-        switch version {
-        case 4: tasks + ReplayTable.sql + times
-        case 9: tasksUser
-        case 8: tasksNotice + tasksUser
-        default: tasksKept + tasksNotice + tasksUser + (version < 7 ? ReplayTable.sql : "") + times
-        }
+        let before10 =
+            switch version {
+            case 4: tasks + ReplayTable.sql + times
+            case 9: tasksUser
+            case 8: tasksNotice + tasksUser
+            default: tasksKept + tasksNotice + tasksUser + (version < 7 ? ReplayTable.sql : "") + times
+            }
+        return before10 + index
     }
 
     /// Makes the tables that are missing. A file that has them is not written to.

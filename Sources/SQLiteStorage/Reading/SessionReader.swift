@@ -15,6 +15,9 @@ struct SessionReader {
     let tasks: TaskReader
     /// For ``strictly(_:)``.
     let replays: ReplayReader
+    /// For ``strictly(_:)``.
+    let places: PlaceReader
+    private let selectLow: SQLiteStatement
     private let selectUser: SQLiteStatement
     private let selectLow: SQLiteStatement
     private let selectPage: SQLiteStatement
@@ -33,6 +36,8 @@ struct SessionReader {
         pieces = try PieceReader(connection)
         tasks = try TaskReader(connection)
         replays = try ReplayReader(connection)
+        places = try PlaceReader(connection)
+        selectLow = try connection.prepare("SELECT substr(state, 2, 8) FROM sessions WHERE key = ?1")
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectLow = try connection.prepare("SELECT substr(state, 2, 8) FROM sessions WHERE key = ?1")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
@@ -124,6 +129,26 @@ struct SessionReader {
         return ids
     }
 
+    /// Finds them strictly. See ``JourneyIndex/sessions(at:from:limit:)``.
+    func sessions(
+        at places: [JourneyPlace], from id: SessionID?, limit: Int
+    ) throws(SQLiteError) -> [SessionID] {
+        let keys = try self.places.sessions(at: places, from: id?.key ?? .min, limit: limit)
+        connection.refuseDamagedPages(false)
+        var ids: [SessionID] = []
+        for key in keys {
+            // One that is damaged has to be told from the end of the list.
+            ids.append(SessionID(key: key, low: (try? low(of: key)) ?? 0))
+        }
+        return ids
+    }
+
+    private func low(of key: Int64) throws(SQLiteError) -> UInt64? {
+        try selectLow.bind(1, key)
+        defer { selectLow.reset() }
+        return try selectLow.step() ? UInt64(low: selectLow.bytes(0)) : nil
+    }
+
     /// Reads what can be made anew (``DerivedObject``): a damaged page, which may hide rows, is an error.
     func strictly<Value>(_ body: () throws(SQLiteError) -> Value) throws(SQLiteError) -> Value {
         connection.refuseDamagedPages()
@@ -202,9 +227,8 @@ struct SessionReader {
         defer { selectDue.reset() }
         var due: [DueSession] = []
         while try selectDue.step() {
-            let low = selectDue.bytes(1)
-            guard low.count == 8 else { continue }
-            let id = SessionID(key: selectDue.int64(0), low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
+            guard let low = UInt64(low: selectDue.bytes(1)) else { continue }
+            let id = SessionID(key: selectDue.int64(0), low: low)
             due.append(DueSession(id: id, dueAt: selectDue.int64(2)))
         }
         return due
@@ -261,5 +285,13 @@ struct SessionReader {
         let pages = connection.takeDamagedPages()
         for page in pages { damage.note(page) }
         return pages.count
+    }
+}
+
+extension UInt64 {
+    /// The second half of an id as `state` has it.
+    fileprivate init?(low bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 8 else { return nil }
+        self.init(bigEndian: bytes.loadUnaligned(as: UInt64.self))
     }
 }

@@ -35,6 +35,10 @@ extension SessionWriter {
                 case "tasks":
                     facts[.tasks] = 0
                     facts[.tasksLost] = 1
+                // The counts go with the rows.
+                case "journeys", "places":
+                    try connection.execute("DELETE FROM \(object.name == "places" ? "journeys" : "places")")
+                    facts[.placesLost] = 1
                 default: break
                 }
                 try prepareCommit()

@@ -14,10 +14,12 @@ struct SessionWriter {
     let documents: DocumentTable
     let tasks: TaskTable
     let replays: ReplayTable
+    let places: PlaceTable
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
     private let updateServices: SQLiteStatement
     private let selectSession: SQLiteStatement
+    private let selectRevision: SQLiteStatement
     private let deleteSession: SQLiteStatement
     private let deleteOverdue: SQLiteStatement
     private let touchSession: SQLiteStatement
@@ -41,6 +43,7 @@ struct SessionWriter {
         documents = try DocumentTable(connection)
         tasks = try TaskTable(connection, facts: facts)
         replays = try ReplayTable(connection)
+        places = try PlaceTable(connection)
         insertSession = try connection.prepare(
             """
             INSERT OR IGNORE INTO sessions
@@ -56,6 +59,7 @@ struct SessionWriter {
         updateSession = try connection.prepare("\(change), user_id = ?5, expires_at = ?8 \(condition)")
         selectSession = try connection.prepare(
             "SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND \(Self.isOfID)")
+        selectRevision = try connection.prepare("SELECT revision FROM sessions WHERE key = ?1 AND \(Self.isOfID)")
         deleteSession = try connection.prepare(
             "DELETE FROM sessions WHERE key = ?1 AND \(Self.isOfID) RETURNING \(SessionRow.columns)")
         deleteOverdue = try connection.prepare(
@@ -255,12 +259,33 @@ struct SessionWriter {
             for document in row.services { try remove(document) }
             try tasks.removeAll(of: row.id)
             if row.replayBytes > 0 { try replays.removeAll(of: row.id) }
+            if row.hasJourneys { try places.set(row.id, to: []) }
             facts[.bytes] -= Int64(row.writtenBytes(keys))
             let highest = max(row.revision, row.details.revisionFloor)
             facts[.arrivalFloor] = max(facts[.arrivalFloor], Int64(clamping: highest))
         }
         facts[.sessions] -= 1
         return true
+    }
+
+    /// Those that have another revision by now.
+    func place(_ sessions: [PlacedSession]) throws(SQLiteError) -> [SessionID] {
+        var changed: [SessionID] = []
+        for session in sessions {
+            let revision = try revision(of: session.id)
+            if revision == nil || revision == Int64(clamping: session.revision) {
+                try places.set(session.id, to: revision == nil ? [] : session.places)
+            } else {
+                changed.append(session.id)
+            }
+        }
+        return changed
+    }
+
+    private func revision(of id: SessionID) throws(SQLiteError) -> Int64? {
+        try bind(id, to: selectRevision)
+        defer { selectRevision.reset() }
+        return try selectRevision.step() ? selectRevision.int64(0) : nil
     }
 
     func replaceUsedFlows(_ flows: [UsedFlow]) throws(SQLiteError) {

@@ -41,6 +41,9 @@ final class StoreFacts: @unchecked Sendable {
         case restored
         /// 1 when some tasks, or times of sessions, may be missing: they follow from the journeys.
         case tasksLost = "tasks_lost"
+        /// 1 when the index of journeys may not say where they stand. It is told of commits a moment later, so it may not
+        /// after a crash.
+        case placesLost = "places_lost"
         /// 1 when the file has pages that nothing refers to, or is wrong about which page refers to which. Only when
         /// the file is written anew does it shrink.
         case leaked
@@ -62,6 +65,8 @@ final class StoreFacts: @unchecked Sendable {
     let documentBytes = Atomic<Int>(0)
     /// The committed ``Name/tasksLost``, for any thread.
     let hasLostTasks = Atomic<Bool>(false)
+    /// The committed ``Name/placesLost``, for any thread.
+    let hasLostPlaces = Atomic<Bool>(false)
 
     subscript(name: Name) -> Int64 {
         get { values[Self.place(of: name)] }
@@ -87,6 +92,7 @@ final class StoreFacts: @unchecked Sendable {
         sessionCount.store(Int(self[.sessions]), ordering: .relaxed)
         documentBytes.store(Int(self[.bytes]), ordering: .relaxed)
         hasLostTasks.store(self[.tasksLost] == 1, ordering: .relaxed)
+        hasLostPlaces.store(self[.placesLost] == 1, ordering: .relaxed)
     }
 
     /// The file has lost the numbers: the next transaction writes all of them.
@@ -172,6 +178,7 @@ extension StoreFacts {
     func beginRun(isLogSuspect: Bool, touchInterval: Int64, answersFirst: Bool) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
+        if self[.running] > 0 || self[.restored] == 1 { self[.placesLost] = 1 }
         if self[.running] > 0 {
             self[.behind] = self[.running]
             // Rounded up: no use of the last run may count as earlier than it was.

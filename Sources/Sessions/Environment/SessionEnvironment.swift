@@ -26,10 +26,12 @@ final class SessionEnvironment: Sendable {
     /// Services whose writes may change when a journey is due; nearly always none.
     let clockedServices: [RegisteredService]
     private let coordinatorService: RegisteredService?
-    /// Running journeys of all sessions in memory.
-    let journeyCount = Atomic<Int>(0)
     /// Where journeys of all sessions went.
     let transitions = TransitionCounts()
+    /// Sessions whose journeys this process has moved, and that the store's index of journeys may have where they were.
+    let movedSessions = Mutex<Set<SessionID>>([])
+    /// What was last counted in the store.
+    let counts = Mutex(StoreCounts())
     /// Results of tasks that were kept for an operator since the process started.
     let heldCount = Atomic<Int>(0)
     /// Tasks without a journey that nobody has done.
@@ -86,6 +88,15 @@ final class SessionEnvironment: Sendable {
             return coordinatorService
         }
     }
+
+    /// Called after each commit.
+    func noteMoves(by commit: borrowing SessionCommit) {
+        guard let index = coordinatorService?.index, commit.changedServices.contains(index) else { return }
+        noteMoved(commit.record.id)
+    }
+
+    /// The store's index of journeys may have the session's where they were.
+    func noteMoved(_ id: SessionID) { movedSessions.withLock { _ = $0.insert(id) } }
 
     /// Determines anew when the journeys of a session are due, if services were written that decide that. Journeys that
     /// cannot be read do not keep anybody from writing a service.

@@ -16,7 +16,6 @@ extension JourneyWork {
                 record(step.sideTasks, of: step.journey)
                 last = step.journey.step
             }
-            pending.journeysBegun -= 1
         }
         note(journey.task, of: journey)
         kept.forget(journey.id, after: last)

@@ -47,7 +47,6 @@ extension JourneyWork {
             links: kept.transfers.links.filter { $0.journey == id },
             task: task?.id.number == entry.journey.task?.number ? task : nil,
             followedUntil: followedUntil(entry.journey))
-        pending.journeysBegun -= 1
         // A result that is held goes along.
         endingTask = entry.journey.task?.number
         defer { endingTask = nil }
@@ -122,7 +121,6 @@ extension JourneyWork {
             .move, by: actor, from: screen, to: screen, at: pending.now, after: departed.history)
         let entry = kept.keep(journey, history: history)
         kept.transfers.add(.init(journey: id, isRefused: false))
-        pending.journeysBegun += 1
         noteTask(of: journey, goingOn: former)
         try keep()
         return try createOwned(of: entry)
@@ -172,7 +170,6 @@ extension JourneyWork {
         kept.transfers.links += departure.links.map {
             .init(journey: entry.journey.id, digest: $0.digest, expiresAt: $0.expiresAt)
         }
-        pending.journeysBegun += 1
         noteTask(of: entry.journey.withTask(of: content), goingOn: departure.task)
         try keep(atMost: nil)
     }

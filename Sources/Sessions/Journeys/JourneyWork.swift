@@ -224,7 +224,6 @@ extension JourneyWork {
             documents.patched = kept.patched
         }
         let former = kept[step.journey.id]
-        let wasRunning = former?.journey.isActive ?? false
         let number = step.journey.step
         if !step.journey.owned.isEmpty { step.journey.stampOwned(revision: pending.revision, at: pending.now) }
         if !cause.isByTime { step.journey.isOfUser = pending.hasUser }
@@ -236,7 +235,6 @@ extension JourneyWork {
         if entry.journey.step <= floor {
             entry = kept.keep(entry.journey.continuing(after: floor + 1 - entry.journey.step))
         }
-        pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         let way = JourneyWay(from: former?.journey, to: entry.journey)
         if way.from != way.to { pending.ways.append(way) }
         self.way = way

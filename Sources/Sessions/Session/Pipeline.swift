@@ -162,9 +162,6 @@ extension Session.State {
                 isFirstMemory = memory == nil
                 memory = new
             }
-            if pending.journeysBegun != 0 {
-                environment.journeyCount.wrappingAdd(pending.journeysBegun, ordering: .relaxed)
-            }
         }
         // All threads share the counters, so they are changed only if necessary.
         let countsStay = isEnded || pending.onlyRewrites(record, unwritten)

@@ -54,7 +54,6 @@ extension Session {
     fileprivate typealias Last = (record: SessionRecord, memory: JourneyMemory?)
 
     private func settle(_ last: Last) {
-        environment.countJourneys(of: last.record, -1)
         if last.memory != nil { environment.remembered.remove(self, last.record.id) }
     }
 
@@ -87,14 +86,5 @@ extension Session.State {
         for instance in unwritten where record.document(of: instance.service) == nil {
             catalog.services[Int(instance.service)].countLive(difference)
         }
-    }
-}
-
-extension SessionEnvironment {
-    /// Counts the running journeys of a session. Most sessions have none, and then this reads a short list.
-    func countJourneys(of record: SessionRecord, _ difference: Int) {
-        guard let kept = journeys(of: record) else { return }
-        let running = kept.journeys.count { $0.isActive }
-        if running > 0 { journeyCount.wrappingAdd(difference * running, ordering: .relaxed) }
     }
 }

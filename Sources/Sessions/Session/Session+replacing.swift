@@ -29,6 +29,7 @@ extension Session {
             throw SessionError(error)
         }
         environment.knowFlows(arrival.flows)
+        environment.noteMoved(id)
         breakWatch()
         take(next, generation, isReplacement: true)
         environment.tasks.tell(tasks.map { .begun($0) })

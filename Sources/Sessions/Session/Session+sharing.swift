@@ -105,8 +105,6 @@ extension Session {
             return (former, state.isWatched)
         }
         guard var pending = former else { return }
-        environment.countJourneys(of: pending.base, -1)
-        environment.countJourneys(of: record, 1)
         if record.revision == pending.base.revision {
             if record.isSame(as: pending.base) { return }
             letGoOfJourneys()

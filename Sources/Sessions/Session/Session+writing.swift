@@ -196,6 +196,7 @@ extension Session {
     ) {
         if isFirstMemory { noteMemory(pending.base.id) }
         if let commit, !commit.newFlows.isEmpty { environment.knowFlows(commit.newFlows) }
+        if let commit { environment.noteMoves(by: commit) }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
         for note in pending.notes { environment.tell(note) }
         for way in pending.ways { environment.transitions.count(way) }

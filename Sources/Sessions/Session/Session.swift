@@ -75,7 +75,6 @@ package final class Session: Sendable {
         self.environment = environment
         state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt, generation: generation))
         for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }
-        if !stored.record.services.isEmpty { environment.countJourneys(of: stored.record, 1) }
         environment.countBytes(stored.record.writtenBytes + Self.footprint)
     }
 

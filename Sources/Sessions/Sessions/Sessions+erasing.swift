@@ -85,7 +85,7 @@ extension Sessions {
 
     private func eraseTask(_ task: StoredTask) async throws -> Bool {
         do {
-            _ = try await giveUpTask(task, reason: "Its user was erased.", isOfOperator: true)
+            _ = try await giveUpTask(task, reason: "Its user was erased.", by: .admin)
             return true
         } catch TaskError.over {
             // The session has it no more.

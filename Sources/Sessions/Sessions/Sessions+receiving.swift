@@ -82,6 +82,7 @@ extension Sessions {
             throw SessionError(error)
         }
         environment.knowFlows(session.flows)
+        environment.noteMoved(session.id)
         environment.tasks.tell(tasks.map { .begun($0) })
         // If the store ends with the process, memory must know when its sessions expire.
         if !environment.store.outlivesProcess {

@@ -46,6 +46,7 @@ extension SessionEnvironment {
                 try await store.receive(
                     SessionArrival(
                         session: left, replacedRevision: last.record.revision, tasks: notice.map { [$0] } ?? []))
+                noteMoved(left.record.id)
                 if let notice { tasks.tell([.begun(notice)]) }
                 if !store.outlivesProcess { remains.add(left) }
                 return true

@@ -151,7 +151,8 @@ extension Sessions {
     /// Nothing is deleted before the process has run for as long: a clock that was wrong at start has been corrected or
     /// noticed by then. When space is short, expired sessions are deleted at once.
     ///
-    /// In a store that is shared, sessions that a server of an earlier version was the last to write get their times.
+    /// In a store that is shared, sessions that a server of an earlier version was the last to write get their times,
+    /// and the index of journeys has what a server has not told it before it ended.
     @discardableResult
     package func sweepStore(limit: Int = storeBatch) async -> ExpiredSessions {
         let nothing = ExpiredSessions(count: 0, looked: 0)
@@ -159,7 +160,7 @@ extension Sessions {
         let (settings, isCrowded) = (environment.settings, isCrowded)
         let isTooEarly = !isCrowded && now - startedAt < settings.expiredRetention
         var retention = isCrowded || environment.givesNotice ? 0 : settings.expiredRetention
-        guard environment.store.outlivesProcess, !isTooEarly || environment.isShared else { return nothing }
+        guard environment.store.outlivesProcess else { return nothing }
         if isTooEarly { retention = .max }
         var query = ExpiryQuery(
             now: now, idleTimeout: settings.idleTimeout, retention: retention, limit: limit,
@@ -167,6 +168,7 @@ extension Sessions {
         if isCrowded { query.sheddingLifetime = settings.lifetime }
         let untimed = Mutex<[SessionID]>([])
         query.onUntimed = { id in untimed.withLock { $0.append(id) } }
+        query.onUnplaced = { [environment] in environment.noteMoved($0) }
         // What the store refuses is tried again next time.
         guard let expired = try? await environment.endExpired(query) else { return nothing }
         registry.shedList.withLock { $0.add(expired.candidates) }
@@ -191,7 +193,7 @@ extension Sessions {
             live: registry.sessionCount, stored: storedCount,
             allowed: environment.settings.maxSessions, created: createdCount.load(ordering: .relaxed),
             ended: endedCount.load(ordering: .relaxed),
-            journeys: environment.journeyCount.load(ordering: .relaxed), watchers: environment.watches.count,
+            counts: environment.counts.withLock(\.self), watchers: environment.watches.count,
             services: catalog.services.map { .init(name: $0.name, live: $0.live) },
             damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
             shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed),
@@ -217,8 +219,8 @@ package struct SessionStatistics: Sendable, Equatable {
     package let created: Int
     /// Since the process started. An expired session counts when it is deleted.
     package let ended: Int
-    /// Running journeys of sessions in memory. An expired journey counts until it is looked at.
-    package let journeys: Int
+    /// Of all sessions in the store, when they were last counted (``Sessions/countStore()``).
+    package var counts = StoreCounts()
     /// Clients that watch sessions now.
     package let watchers: Int
     package let services: [Service]

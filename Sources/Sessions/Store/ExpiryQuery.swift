@@ -22,6 +22,9 @@ package struct ExpiryQuery: Sendable {
     /// Is told of each session with journeys whose ``SessionTimes`` a program of an earlier version may have left as
     /// they were. It is quick, and any thread may call it.
     package var onUntimed: (@Sendable (SessionID) -> Void)?
+    /// Is told of each session whose journeys the index of journeys may have where they were (``PlacedSession``), as
+    /// far as the store can tell. It is quick, and any thread may call it.
+    package var onUnplaced: (@Sendable (SessionID) -> Void)?
 
     /// Nil when the session must stay. One of another lifetime counts as used.
     package func candidate(

@@ -19,6 +19,13 @@ package protocol FileStore: SessionStore {
     /// - Returns: false when a session has changed since its tasks were derived: they have to be derived again.
     func restoreTasks(_ lost: [RestoredTasks], areAll: Bool) async throws(StoreError) -> Bool
 
+    /// Whether the index of journeys may not say where they stand: because of damage, after a crash, or because an older
+    /// program has made the file.
+    var hasLostPlaces: Bool { get }
+
+    /// Every session was placed since.
+    func notePlacesAreKnown() async throws(StoreError)
+
     /// Returns space of ended sessions to the system, at most `pages` pages, so that no write waits long. A store with
     /// much free space does so by itself; this is for callers that want all of it.
     func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack

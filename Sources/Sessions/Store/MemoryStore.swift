@@ -12,6 +12,8 @@ package final class MemoryStore: PromptStore {
     private let tasks = Mutex(TaskIndex())
     /// Taken inside a shard's lock where a session's times change.
     private let due = Mutex(DueIndex())
+    /// Taken inside a shard's lock.
+    private let placed = Mutex(PlaceIndex())
     /// Taken inside a shard's lock where a session changes with its replays.
     let shelf = Mutex(ReplayShelf())
     /// The highest revision of all sessions that have ended here.
@@ -144,6 +146,7 @@ package final class MemoryStore: PromptStore {
             endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)
             index(id, from: ended.record.times, to: .none)
+            if !ended.record.services.isEmpty { placed.withLock { $0.set(id, to: []) } }
             tasks.withLock { tasks in
                 if !tasks.isEmpty { tasks.removeAll(of: id) }
                 if let notice { tasks.put(notice) }
@@ -267,6 +270,29 @@ package final class MemoryStore: PromptStore {
             }
             if let userID { users[userID, default: []].insert(id) }
         }
+    }
+}
+
+extension MemoryStore: JourneyIndex {
+    package var journeyIndex: any JourneyIndex { self }
+
+    package func place(_ sessions: [PlacedSession]) async throws(StoreError) -> [SessionID] {
+        sessions.filter { session in
+            shards.withLock(place(of: session.id)) { stored in
+                let record = stored[session.id]?.record
+                guard record == nil || record?.revision == session.revision else { return true }
+                placed.withLock { $0.set(session.id, to: record == nil ? [] : session.places) }
+                return false
+            }
+        }.map(\.id)
+    }
+
+    package func journeyCounts() async throws(StoreError) -> [JourneyPlace: Int] { placed.withLock(\.counts) }
+
+    package func sessions(
+        at places: [JourneyPlace], from id: SessionID?, limit: Int
+    ) async throws(StoreError) -> [SessionID] {
+        placed.withLock { $0.sessions(at: places, from: id, limit: limit) }
     }
 }
 

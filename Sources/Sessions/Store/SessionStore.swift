@@ -40,6 +40,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// The responses to requests with an idempotency key.
     var replays: any ReplayStore { get }
 
+    /// Where the journeys of all sessions stand.
+    var journeyIndex: any JourneyIndex { get }
+
     /// Returns when everything that was requested before is done, and closes files and connections. Later requests are
     /// refused.
     func close() async

@@ -21,8 +21,6 @@ struct PendingState: Sendable {
     var newMemory: JourneyMemory?
     /// The steps that are left for JSON Patches.
     var patchSteps = JSONDocument.patchSteps
-    /// How many journeys began, less those that ended.
-    var journeysBegun = 0
     /// Where journeys went, for the metrics.
     var ways: [JourneyWay] = []
     /// Whether there is something to store. Creating or removing an instance that was never written is not.

@@ -169,7 +169,7 @@ extension SessionStatistics {
         live: Int, stored: Int = 0, allowed: Int = 0, created: Int, ended: Int, services: [(String, Int)]
     ) -> Self {
         SessionStatistics(
-            live: live, stored: stored, allowed: allowed, created: created, ended: ended, journeys: 0, watchers: 0,
+            live: live, stored: stored, allowed: allowed, created: created, ended: ended, watchers: 0,
             services: services.map { .init(name: $0.0, live: $0.1) })
     }
 }

@@ -71,6 +71,7 @@ final class HeldStore: SessionStore {
     func receive(_ arrival: SessionArrival) async throws(StoreError) { try await inner.receive(arrival) }
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession? { try await inner.load(id) }
     var replays: any ReplayStore { inner }
+    var journeyIndex: any JourneyIndex { inner }
     var sessionCount: Int { inner.sessionCount }
     var documentBytes: DocumentBytes? { inner.documentBytes }
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {

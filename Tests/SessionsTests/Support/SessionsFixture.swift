@@ -74,6 +74,12 @@ struct SessionsFixture {
         try session.services().first { $0.name == name }
     }
 
+    /// By the store's index.
+    func runningJourneys() async throws -> Int {
+        await sessions.countStore()
+        return sessions.statistics.counts.running
+    }
+
     func isAuthenticated(_ token: SessionToken) async throws -> Bool {
         do {
             _ = try await sessions.authenticate(token.presented)

@@ -53,6 +53,7 @@ final class SharedStore: Sendable {
         var isShared: Bool { true }
         var generation: Int { era.load(ordering: .relaxed) }
         var replays: any ReplayStore { hub.inner }
+        var journeyIndex: any JourneyIndex { hub.inner }
         var sessionCount: Int { hub.inner.sessionCount }
 
         func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {

@@ -103,6 +103,7 @@ final class StoreWrapper: SessionStore {
     func release(_ id: SessionID) { isReserved.withLock { $0 = false } }
 
     var replays: any ReplayStore { inner }
+    var journeyIndex: any JourneyIndex { inner }
     var sessionCount: Int { inner.sessionCount }
     var documentBytes: DocumentBytes? { inner.documentBytes }
 

@@ -24,6 +24,7 @@ struct AdminJourneyEndpoints: Sendable {
         routes.on(.get, "\(path)/{id}", show)
         routes.on(.get, "\(path)/{id}/history", history)
         journeys.addSteps(to: &routes)
+        routes.on(.get, "/v1/journeys", find)
         routes.on(.get, "/v1/journeys/census", census)
         routes.on(.post, "/v1/journeys/trial", trial)
     }
@@ -134,6 +135,44 @@ struct AdminJourneyEndpoints: Sendable {
         }
     }
 
+    private func find(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var reader = try QueryReader(request)
+        let page = try PageRequest(&reader)
+        var query = JourneyQuery(limit: page.limit)
+        query.flow = reader.text(.flow)
+        query.version = reader.integer(.journeyVersion, in: 1...Int(Int32.max))
+        query.state = reader.text(.state)
+        query.standing = reader.choice(.status)
+        query.userID = reader.text(.userID)
+        query.label = reader.pair(.label)
+        query.before = reader.duration(.olderThan).map { sessions.now - $0.milliseconds }
+        try reader.check()
+        query.after = try page.cursorText.map { try JourneyCursor(text: $0) }
+        let (found, next) = try await sessions.journeys(query)
+        return .json { json in
+            json.objects("items", found) { json, found in
+                let (session, journey) = (found.session.description, found.journey)
+                func optionalTime(_ name: String, _ time: Int64?) {
+                    json.name(name)
+                    if let time { json.time(sessions.timestamp(time)) } else { json.null() }
+                }
+                json.member("session", session)
+                json.member("user_id", found.userID)
+                json.member("journey", journey.id)
+                json.member("flow", found.place.flow)
+                json.member("version", found.place.version)
+                json.member("state", found.place.state.isEmpty ? nil : found.place.state)
+                json.member("status", found.place.standing.rawValue)
+                json.member("started_at", sessions.timestamp(journey.startedAt))
+                json.member("last_step_at", sessions.timestamp(journey.movedAt))
+                optionalTime("expires_at", journey.isActive ? journey.expiresAt : nil)
+                optionalTime("due_at", journey.isActive ? journey.dueAt : nil)
+                json.member("url", request.basePath + "/v1/sessions/\(session)/journeys/\(journey.id)")
+            }
+            if let next { json.member("next", next.text) }
+        }
+    }
+
     private func census(_ request: HTTPRequest) async throws -> HTTPResponse {
         let rows = try await sessions.runningJourneys()
         return .json { json in
@@ -198,6 +237,11 @@ extension AdminJourneyEndpoints {
                 summary: "The last 50 steps of a journey: when, by what, from where to where, and who; never data",
                 responses: [.json("The steps, the oldest first.", "JourneyHistory")], problems: JourneyEndpoints.looking
             ),
+            APIOperation(
+                method: .get, path: "/v1/journeys", id: "findJourneys", summary: "The journeys of all sessions",
+                parameters: [.flow, .journeyVersion, .state, .status, .userID, .label, .olderThan, .limit, .cursor],
+                responses: [.json("A page of journeys, without their data.", "FoundJourneys")],
+                problems: [.invalidInput]),
             APIOperation(
                 method: .get, path: "/v1/journeys/census", id: "countJourneys",
                 summary: "How many running journeys stand where: by flow, version and state",

@@ -153,8 +153,10 @@ extension StoreRepair {
         // A start adds them up.
         facts[.bytesKnown] = 0
         facts[.flowsKnown] = rows.damaged.contains("flows") ? 0 : rows.facts[StoreFacts.Name.flowsKnown.rawValue] ?? 0
-        // A start looks for tasks in the journeys, and for the times of sessions.
+        // A start looks for tasks in the journeys, for the times of sessions, and for the places of journeys.
         facts[.tasksLost] = 1
+        try connection.execute("DELETE FROM journeys; DELETE FROM places")
+        facts[.placesLost] = 1
         // Later writes may be missing: a start raises the floor above the ceiling.
         facts[.restored] = 1
         let highest = min(Int64(clamping: found.revision), Self.highest)
