@@ -19,7 +19,6 @@ struct SessionReader {
     let places: PlaceReader
     private let selectLow: SQLiteStatement
     private let selectUser: SQLiteStatement
-    private let selectLow: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectDue: SQLiteStatement
 
@@ -39,7 +38,6 @@ struct SessionReader {
         places = try PlaceReader(connection)
         selectLow = try connection.prepare("SELECT substr(state, 2, 8) FROM sessions WHERE key = ?1")
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
-        selectLow = try connection.prepare("SELECT substr(state, 2, 8) FROM sessions WHERE key = ?1")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectDue = try connection.prepare(
             "SELECT key, substr(state, 2, 8), due_at FROM sessions INDEXED BY sessions_due WHERE due_at <= ?1 "
@@ -118,13 +116,9 @@ struct SessionReader {
     func damagedSessions(ofUser userID: String) throws(SQLiteError) -> [SessionID] {
         var ids: [SessionID] = []
         for key in try sessions(ofUser: userID).damaged {
-            try selectLow.bind(1, key)
-            defer { selectLow.reset() }
             // On a lost page it cannot be ended, and must not seem to be.
-            guard try selectLow.step(), case let low = selectLow.bytes(0), low.count == 8 else {
-                throw .damage(doing: "reading the session with the key \(key)")
-            }
-            ids.append(SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self))))
+            guard let low = try low(of: key) else { throw .damage(doing: "reading the session with the key \(key)") }
+            ids.append(SessionID(key: key, low: low))
         }
         return ids
     }
