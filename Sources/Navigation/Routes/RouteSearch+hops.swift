@@ -34,7 +34,8 @@ extension RouteSearch {
     }
 
     mutating func insert(
-        _ arrival: Arrival, from origin: Int, event: String, _ kind: Route.Hop.Kind = .sent, detour: Int = 0
+        _ arrival: Arrival, from origin: Int, event: String, _ kind: Route.Hop.Kind = .sent, detour: Int = 0,
+        doesDamage: Bool = false
     ) {
         let arrival = settled(arrival)
         var obstacle = arrival.obstacle
@@ -48,7 +49,8 @@ extension RouteSearch {
         } else if obstacle != nil {
             distance.blocked += 1
         }
-        distance.events += event == "back" ? 0 : 1
+        // Of an operator's ways those are better that do no damage.
+        distance.events += event == "back" ? 0 : doesDamage ? Self.detour : 1
         distance.hops += 1
         insert(
             Place(
@@ -64,7 +66,9 @@ extension RouteSearch {
         for (transition, first) in alternatives(transitions, of: reaction.coordinator) where transition.moves {
             let obstacle = first ?? obstacle ?? self.obstacle(to: transition)
             for arrival in arrivals(by: transition, of: reaction.coordinator, on: places[origin].top, obstacle) {
-                insert(arrival, from: origin, event: reaction.rule.event)
+                insert(
+                    arrival, from: origin, event: reaction.rule.event,
+                    doesDamage: isByOperator && !transition.isOpenToLinks)
             }
         }
     }

@@ -3,7 +3,8 @@
 /// The way is searched as if every screen were answered, so that the first that is not is on it. Behind that one
 /// nothing is certain, because the answers decide.
 extension RouteSearch {
-    /// A `resume` leads straight to its screen only where nothing else leads there, not even a way with obstacles.
+    /// A `resume` leads straight to its screen only where nothing else leads there, not even a way with obstacles. An
+    /// operator's way takes a transition that does damage only where no other leads there.
     static let detour = 1_000
 
     /// The hops up to the first obstacle, or the first screen that wants the person, or the one that is looked for.

@@ -2,7 +2,8 @@ import JSONDocument
 
 /// The last steps of a journey, for operators: when, by what, from where to where, and who. It has no data of a person.
 ///
-/// It is kept as the text that is stored. A step appends four to seven bytes to that and reads nothing of it.
+/// It is kept as the text that is stored. A step appends some four bytes to that and reads nothing of it: SQLite keeps
+/// a document beside its session's row, which costs more, once the document is longer than 512 bytes.
 ///
 /// A class, because journeys are handed on often.
 final class JourneyHistory: Sendable {
@@ -10,10 +11,12 @@ final class JourneyHistory: Sendable {
     private let begin: Int64
     /// When the last step was taken.
     private let last: Int64
-    /// Of screens and events; an entry has the place of one, counted from 1, and 0 for none.
+    /// Of screens and events.
     private let names: [String]
-    /// For each entry four numbers: how and who, the event, the screen that it led to, and the milliseconds since the
-    /// entry before. Each has digits of base 45, the lowest first: characters from 45 on say that another follows.
+    /// The different kinds of steps. Each is three numbers: cause and who, the event, the screen that it led to; of the
+    /// last two the place among the names, counted from 1, and 0 for none.
+    private let kinds: [String]
+    /// For each step two numbers: its kind, and the milliseconds since the step before.
     private let text: String
     private let count: Int
     /// About the bytes that it takes where it is stored.
@@ -21,12 +24,15 @@ final class JourneyHistory: Sendable {
 
     /// What is shown of one journey.
     static let mostShown = 50
-    /// Dropping a quarter at once costs less than one at each step.
-    private static let mostKept = 64
+    /// Dropping some at once costs less than one at each step. The step before the first that is shown says from where
+    /// that one led.
+    private static let (fewestKept, mostKept) = (mostShown + 1, mostShown + 8)
 
-    private init(begin: Int64, last: Int64, names: [String], text: String, count: Int) {
-        (self.begin, self.last, self.names, self.text, self.count) = (begin, last, names, text, count)
-        size = names.reduce(text.utf8.count + 16) { $0 + $1.utf8.count + 3 }
+    private init(begin: Int64, last: Int64, names: [String], kinds: [String], text: String, count: Int) {
+        (self.begin, self.last, self.names, self.kinds) = (begin, last, names, kinds)
+        (self.text, self.count) = (text, count)
+        let size = names.reduce(text.utf8.count + 20) { $0 + $1.utf8.count + 3 }
+        self.size = kinds.reduce(size) { $0 + $1.utf8.count }
     }
 
     /// One step after another.
@@ -40,7 +46,7 @@ final class JourneyHistory: Sendable {
         after former: JourneyHistory?
     ) -> JourneyHistory {
         guard var history = former else {
-            let empty = JourneyHistory(begin: now, last: now, names: [], text: "", count: 0)
+            let empty = JourneyHistory(begin: now, last: now, names: [], kinds: [], text: "", count: 0)
             guard let from else { return empty.adding(cause.number(by: actor), cause.event, screen, now) }
             // Not a step, but where the next one comes from.
             return empty.adding(StepCause.origin, nil, from, now)
@@ -51,33 +57,45 @@ final class JourneyHistory: Sendable {
     }
 
     private func adding(_ cause: Int, _ event: String?, _ screen: String?, _ now: Int64) -> JourneyHistory {
-        var names = names
+        var (names, kinds) = (names, kinds)
         func place(_ name: String?) -> Int {
             guard let name else { return 0 }
             if let known = names.firstIndex(of: name) { return known + 1 }
             names.append(name)
             return names.count
         }
-        var entry: [UInt8] = []
-        for number in [cause, place(event), place(screen), Int(max(0, now &- last))] {
-            HistoryDigits.append(number, to: &entry)
-        }
+        let kind = HistoryDigits.text(cause, place(event), place(screen))
+        let known = kinds.firstIndex(of: kind)
+        if known == nil { kinds.append(kind) }
+        let step = HistoryDigits.text(known ?? kinds.count - 1, Int(max(0, now &- last)))
         return JourneyHistory(
-            begin: begin, last: max(last, now), names: names, text: text + String(decoding: entry, as: UTF8.self),
-            count: count + 1)
+            begin: begin, last: max(last, now), names: names, kinds: kinds, text: text + step, count: count + 1)
     }
 
-    /// The same without the steps that are not shown any more. The last of these stays as the origin of the next.
+    /// The same without steps that are not shown any more.
     private var shortened: JourneyHistory {
-        let entries = entries
-        guard let first = entries.dropLast(Self.mostShown - 1).last else { return self }
-        var history = JourneyHistory(begin: first.time, last: first.time, names: [], text: "", count: 0)
-        for (place, entry) in entries.suffix(Self.mostShown).enumerated() {
-            let cause = place == 0 ? StepCause.origin : entry.cause
-            history = history.adding(cause, place == 0 ? nil : entry.event, entry.screen, entry.time)
+        guard kinds.count < Self.manyKinds else { return renewed }
+        var digits = HistoryDigits(text)
+        var time = begin
+        for _ in Self.fewestKept..<count {
+            guard digits.next() != nil, let gap = digits.next() else { return renewed }
+            time = time.later(by: Int64(gap))
         }
-        return history
+        return JourneyHistory(
+            begin: time, last: last, names: names, kinds: kinds,
+            text: String(decoding: text.utf8.dropFirst(digits.offset), as: UTF8.self), count: Self.fewestKept)
     }
+
+    /// The same without names and kinds that no step has any more.
+    private var renewed: JourneyHistory {
+        let kept = entries.suffix(Self.fewestKept)
+        let begin = kept.first?.time ?? last
+        let empty = JourneyHistory(begin: begin, last: begin, names: [], kinds: [], text: "", count: 0)
+        return kept.reduce(empty) { $0.adding($1.cause, $1.event, $1.screen, $1.time) }
+    }
+
+    /// From here on a kind may take two digits.
+    private static let manyKinds = HistoryDigits.base
 
     private struct Entry {
         let cause: Int
@@ -92,8 +110,9 @@ final class JourneyHistory: Sendable {
         var entries: [Entry] = []
         var digits = HistoryDigits(text)
         var time = begin
-        while let cause = digits.next(), let event = digits.next(), let screen = digits.next(), let gap = digits.next()
-        {
+        while let kind = digits.next(), let gap = digits.next() {
+            var numbers = HistoryDigits(kinds.indices.contains(kind) ? kinds[kind] : "")
+            guard let cause = numbers.next(), let event = numbers.next(), let screen = numbers.next() else { break }
             time = time.later(by: Int64(gap))
             entries.append(Entry(cause: cause, event: name(event), screen: name(screen), time: time))
         }
@@ -115,46 +134,53 @@ final class JourneyHistory: Sendable {
     }
 }
 
-/// The stored form: `[begin, text, name, …]`.
+/// The stored form: `[begin, steps, kinds, name, …]`.
 extension JourneyHistory {
     func write(to json: inout JSONWriter) {
         json.beginArray()
         json.int(Int(begin))
         json.string(text)
+        json.string(kinds.joined())
         for name in names { json.string(name) }
         json.endArray()
     }
 
     var document: JSONDocument {
-        JSONDocument([JSONDocument(Int(begin)), JSONDocument(text)] + names.map { JSONDocument($0) })
+        JSONDocument(
+            [JSONDocument(Int(begin)), JSONDocument(text), JSONDocument(kinds.joined())]
+                + names.map { JSONDocument($0) })
     }
 
     /// Nil for an empty array.
     convenience init?(reading json: inout JSONReader) throws(JSONReadError) {
         try json.beginArray()
         if json.endsArray() { return nil }
-        let (begin, text) = (try json.int(), try json.string())
+        let (begin, text, kinds) = (try json.int(), try json.string(), try json.string())
         var names: [String] = []
         while !json.endsArray() { names.append(try json.string()) }
-        self.init(begin: begin, names: names, text: text)
+        self.init(begin: begin, text, kinds, names)
     }
 
     /// Nil for what is not of that form.
     convenience init?(_ document: JSONDocument?) {
-        guard let elements = document?.elements, elements.count >= 2, let begin = elements[0].int,
-            let text = elements[1].string
+        guard let elements = document?.elements, elements.count >= 3, let begin = elements[0].int,
+            let text = elements[1].string, let kinds = elements[2].string
         else { return nil }
-        self.init(begin: Int64(begin), names: elements.dropFirst(2).compactMap(\.string), text: text)
+        self.init(begin: Int64(begin), text, kinds, elements.dropFirst(3).compactMap(\.string))
     }
 
-    private convenience init(begin: Int64, names: [String], text: String) {
-        // What is not of the form is cut off, or the next entry would be lost with it.
+    private convenience init(begin: Int64, _ text: String, _ written: String, _ names: [String]) {
+        var (kinds, numbers): ([String], HistoryDigits) = ([], HistoryDigits(written))
+        while let cause = numbers.next(), let event = numbers.next(), let screen = numbers.next() {
+            kinds.append(HistoryDigits.text(cause, event, screen))
+        }
+        // What is not of the form is cut off, or the next step would be lost with it.
         var (digits, count, end, last) = (HistoryDigits(text), 0, 0, begin)
-        while digits.next() != nil, digits.next() != nil, digits.next() != nil, let gap = digits.next() {
+        while let kind = digits.next(), kinds.indices.contains(kind), let gap = digits.next() {
             (count, end, last) = (count + 1, digits.offset, last.later(by: Int64(gap)))
         }
         let sound = end == text.utf8.count ? text : String(decoding: text.utf8.prefix(end), as: UTF8.self)
-        self.init(begin: begin, last: last, names: names, text: sound, count: count)
+        self.init(begin: begin, last: last, names: names, kinds: kinds, text: sound, count: count)
     }
 }
 
@@ -165,7 +191,7 @@ private struct HistoryDigits {
     /// The bytes that were read.
     private(set) var offset = 0
 
-    private static let base = 45
+    static let base = 45
     private static let (first, backslash) = (Int(UInt8(ascii: "#")), Int(UInt8(ascii: "\\")))
 
     init(_ text: String) { (self.text, place) = (text.utf8, text.startIndex) }
@@ -191,13 +217,17 @@ private struct HistoryDigits {
         return nil
     }
 
-    static func append(_ number: Int, to bytes: inout [UInt8]) {
-        var rest = number
-        while true {
-            let byte = first + rest % base + (rest >= base ? base : 0)
-            bytes.append(UInt8(truncatingIfNeeded: byte >= backslash ? byte + 1 : byte))
-            if rest < base { return }
-            rest /= base
+    static func text(_ numbers: Int...) -> String {
+        var bytes: [UInt8] = []
+        for number in numbers {
+            var rest = number
+            while true {
+                let byte = first + rest % base + (rest >= base ? base : 0)
+                bytes.append(UInt8(truncatingIfNeeded: byte >= backslash ? byte + 1 : byte))
+                if rest < base { break }
+                rest /= base
+            }
         }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

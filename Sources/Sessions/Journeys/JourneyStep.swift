@@ -63,7 +63,8 @@ package enum StepCause: Sendable {
     var event: String? {
         switch self {
         case .event(let name): name
-        case .task(let outcome): "done.\(outcome)"
+        // Where a bare `done` takes any outcome, a back end may send what is no name.
+        case .task(let outcome): outcome.utf8.count > Self.longestOutcome ? "done" : "done.\(outcome)"
         default: nil
         }
     }
@@ -87,4 +88,5 @@ package enum StepCause: Sendable {
     /// The number of an entry that is no step: it says from where the next one led.
     static let origin = 0
     private static let actors = 4
+    private static let longestOutcome = 64
 }

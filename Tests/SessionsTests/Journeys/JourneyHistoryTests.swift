@@ -64,7 +64,7 @@ struct JourneyHistoryTests {
         }
     }
 
-    @Test("a step takes some seven bytes, and all of them less than a kilobyte")
+    @Test("a step takes some four bytes, and all of them so few that a journey stays in the row of its session")
     func size() throws {
         var history: JourneyHistory?
         var now: Int64 = 0
@@ -73,7 +73,7 @@ struct JourneyHistoryTests {
             history = .adding(
                 .event(number % 3 == 0 ? "back" : "next"), by: .client, from: nil, to: "page\(number % 7)", at: now,
                 after: history)
-            #expect((history?.size ?? .max) < 64 * 7 + 120)
+            #expect((history?.size ?? .max) < 400)
         }
         var json = JSONWriter()
         let last = try #require(history)
@@ -89,12 +89,18 @@ struct JourneyHistoryTests {
         let members = try #require(sound.document.elements)
         let kept = try #require(members[1].string)
         let odd = JSONDocument([members[0], JSONDocument(kept + text)] + Array(members.dropFirst(2)))
+        let kinds = JSONDocument([
+            members[0], members[1], JSONDocument("\(members[2].string ?? "")\(text)"), members[3],
+        ])
+        #expect(noted(JourneyHistory(kinds)).count == 1)
         let read = try #require(JourneyHistory(odd))
         #expect(noted(read).first?.event == "go")
         let next = noted(.adding(.navigation, by: .admin, from: nil, to: "c", at: 9, after: read)).last
         #expect(next?.cause == .navigation && next?.to == "c" && next?.actor == .admin)
-        for other: JSONDocument in [[], ["x"], [1], 7, ["1", "2"], .null] { #expect(JourneyHistory(other) == nil) }
-        #expect(noted(JourneyHistory([.init(Int(Int64.max)), JSONDocument(kept), "x"])).count == 1)
+        for other: JSONDocument in [[], ["x"], [1], 7, ["1", "2", "3"], [1, "2"], .null] {
+            #expect(JourneyHistory(other) == nil)
+        }
+        #expect(noted(JourneyHistory([.init(Int.max), members[1], members[2], "x"])).count == 1)
     }
 
     @Test("a journey that an earlier version has stored has none before its next step; all else is read in any order")
