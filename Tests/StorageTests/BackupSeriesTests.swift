@@ -74,18 +74,16 @@ struct BackupSeriesTests {
     func ended() async throws {
         try await Self.withStore { store, series, file in
             let copied = Atomic(false)
-            // More pages than a slice has.
-            let large = Atomic(0)
-            #expect(throws: StoreDraftError.self) {
-                try series.add(
-                    store, now: Self.now,
-                    isEnded: {
-                        large.add(1, ordering: .relaxed)
-                        return true
-                    },
-                    copied: { copied.store(true, ordering: .relaxed) })
+            for last in [1, 2] {
+                let asked = Atomic(0)
+                #expect(throws: StoreDraftError.self) {
+                    try series.add(
+                        store, now: Self.now, isEnded: { asked.add(1, ordering: .relaxed).newValue == last },
+                        copied: { copied.store(true, ordering: .relaxed) })
+                }
+                // Before the store is read, and after a slice, of which it has more than one.
+                #expect(!copied.load(ordering: .relaxed) && asked.load(ordering: .relaxed) == last)
             }
-            #expect(!copied.load(ordering: .relaxed) && large.load(ordering: .relaxed) == 1)
             #expect(Files.names(in: file.folder).filter { $0.hasPrefix("sessions-") } == [])
             let nowhere = BackupSeries(in: "\(file.folder)/none", of: file.path, keep: 1, keys: nil)
             #expect(throws: BackupError.system("\(file.folder)/none", ENOENT)) { try Self.add(nowhere, store) }

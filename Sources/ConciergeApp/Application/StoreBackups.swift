@@ -20,7 +20,6 @@ final class StoreBackups: Sendable {
     private let clock: any SessionClock
     private let log: Log
     private let state: Mutex<State>
-    private let first: Int64
 
     /// In milliseconds. What is wrong may be mended soon, such as a directory that is not mounted.
     private static let longestRetry: Int64 = 300_000
@@ -36,16 +35,19 @@ final class StoreBackups: Sendable {
         self.every = every
         series = BackupSeries(
             in: directory, of: path, keep: configuration.backup.keep, keys: configuration.encryptionKeys)
-        let now = clock.now()
-        let wall = clock.wall(at: now)
-        let last = series.newest(now: wall / 1_000).map { now - (wall - $0 * 1_000) }
-        state = Mutex(State(lastGood: last ?? now))
-        first = last.map { $0 + every } ?? now
+        state = Mutex(State(lastGood: clock.now()))
     }
 
     /// Makes backups until the task is cancelled.
     func run() async {
-        var next = first
+        var next = clock.now()
+        let wall = clock.wall(at: next)
+        // Whatever keeps its disk from answering must not keep the server from starting.
+        if let last = await onThread({ [series] _ in series.newest(now: wall / 1_000) }) ?? nil {
+            let time = next - (wall - last * 1_000)
+            state.withLock { $0.lastGood = time }
+            next = time + every
+        }
         while !Task.isCancelled {
             let now = clock.now()
             guard now >= next else {
@@ -59,7 +61,11 @@ final class StoreBackups: Sendable {
     /// - Returns: false when it has to be tried again before its time.
     private func make(at now: Int64) async -> Bool {
         let begun = ContinuousClock.now
-        switch await add(at: clock.wall(at: now) / 1_000) {
+        let time = clock.wall(at: now) / 1_000
+        let result = await onThread { [series, store] gate in
+            Result { try series.add(store, now: time, isEnded: gate.isEnded, copied: gate.finish) }
+        }
+        switch result {
         case nil: return true
         case .failure(let error):
             state.withLock { $0.failed += 1 }
@@ -88,36 +94,53 @@ final class StoreBackups: Sendable {
         }
     }
 
-    /// Works on a thread of its own. A task that is cancelled waits until the store is not read any more, since it is
-    /// closed then, and not for the check.
+    /// Works on a thread of its own. A task that is cancelled waits while the store is read, since it is closed then, and
+    /// for nothing else: not for the check, nor for a disk that does not answer.
     ///
     /// - Returns: nil when the task is cancelled.
-    private func add(at time: Int64) async -> Result<BackupSeries.Backup, any Error>? {
-        let isCancelled = Flag()
-        let (copied, endOfCopy) = AsyncStream<Never>.makeStream()
-        let (results, result) = AsyncStream<Result<BackupSeries.Backup, any Error>>.makeStream()
-        DetachedThread.run("store backup") { [series, store] in
-            result.yield(
-                Result {
-                    try series.add(
-                        store, now: time, isEnded: { isCancelled.isSet.load(ordering: .relaxed) },
-                        copied: endOfCopy.finish)
-                })
-            endOfCopy.finish()
-            result.finish()
+    private func onThread<Value: Sendable>(_ body: @escaping @Sendable (Gate) -> Value) async -> Value? {
+        let gate = Gate()
+        let (values, end) = AsyncStream<Value>.makeStream()
+        DetachedThread.run("store backup") {
+            end.yield(body(gate))
+            gate.finish()
+            end.finish()
         }
-        await withTaskCancellationHandler {
-            // A task of its own, which is not cancelled.
-            await Task { for await _ in copied {} }.value
-        } onCancel: {
-            isCancelled.isSet.store(true, ordering: .relaxed)
-        }
-        for await result in results where !Task.isCancelled { return result }
+        await withTaskCancellationHandler(operation: gate.wait, onCancel: gate.close)
+        for await value in values where !Task.isCancelled { return value }
         return nil
     }
 
-    private final class Flag: Sendable {
-        let isSet = Atomic(false)
+    /// Whether a thread may read the store, and whether it does.
+    private final class Gate: Sendable {
+        private struct State {
+            var isEnded = false
+            var isReading = false
+        }
+
+        private let state = Mutex(State())
+        private let (read, end) = AsyncStream<Never>.makeStream()
+
+        /// Asked before the store is read, and while it is.
+        func isEnded() -> Bool {
+            state.withLock { state in
+                state.isReading = !state.isEnded
+                return state.isEnded
+            }
+        }
+
+        func close() {
+            let isReading = state.withLock { state in
+                state.isEnded = true
+                return state.isReading
+            }
+            if !isReading { finish() }
+        }
+
+        func finish() { end.finish() }
+
+        /// Returns after ``finish()``, in a task of its own, which is not cancelled.
+        func wait() async { await Task { [read] in for await _ in read {} }.value }
     }
 
     func write(to metrics: inout OpenMetricsWriter) {

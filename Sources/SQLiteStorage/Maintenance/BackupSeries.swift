@@ -59,7 +59,7 @@ package final class BackupSeries: Sendable {
     ///
     /// - Parameters:
     ///   - now: in seconds since 1970.
-    ///   - isEnded: asked now and then while the store is read; true ends the copy.
+    ///   - isEnded: asked before the store is read and now and then while it is; true ends the copy.
     ///   - copied: called when the store is not read any more, unless this throws before.
     /// - Throws: ``BackupError``, ``StoreDraftError``, ``StoreOpeningError``.
     package func add(
@@ -91,6 +91,10 @@ package final class BackupSeries: Sendable {
     }
 
     private func copy(_ store: SQLiteStore, to draft: StoreDraft, isEnded: () -> Bool) throws {
+        func goOn() throws(StoreDraftError) {
+            guard !isEnded() else { throw .failed(draft.target, reason: "the server stops") }
+        }
+        try goOn()
         guard !store.lock.hasMoved else { throw BackupError.moved(store.lock.path) }
         let source = try SQLiteConnection(store.lock.path, .read, under: store.lock)
         let needed = Int(try source.number("PRAGMA page_count") ?? 0) * SQLiteSchema.pageSize + Self.spareBytes
@@ -99,7 +103,7 @@ package final class BackupSeries: Sendable {
         let free = Int(room.f_bavail) * Int(room.f_frsize)
         guard free >= needed else { throw BackupError.noRoom(directory, needed: needed, free: free) }
         _ = try StoreBackup(of: source, to: draft) { () throws(StoreDraftError) in
-            guard !isEnded() else { throw .failed(draft.target, reason: "the server stops") }
+            try goOn()
             try draft.sync()
         }
     }
