@@ -15,7 +15,7 @@ import zlib
 
 from server import Failed
 
-VERSION = 8  # PRAGMA user_version
+VERSION = 10  # PRAGMA user_version
 COLUMNS = ("key", "revision", "used_at", "expires_at", "user_id", "large", "state")
 # Sessions without journeys have none.
 TIMES = ("due_at", "kept_until")
@@ -25,6 +25,8 @@ CHANCE_BITS = 16
 # A state: the format, the second half of the id, the digest of the token, the rest, a checksum.
 FORMAT = b"\1"
 REST = slice(1 + 8 + 32, -4)
+PAGE = 4096
+MARK = range(72, 92)  # what page 1 says of the log, which its checksum leaves out
 BATCH = 20_000
 BYTES_A_SESSION = 600  # more than a session takes on the disk: a look at the free space before
 
@@ -55,9 +57,23 @@ def multiply(path, token, count, known):
         raise Failed(f"filling {path}: {error}") from error
     finally:
         database.close()
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())  # or it would be written under the first turns
+    seal(path)
     return tokens
+
+
+def seal(path):
+    """Gives each page its checksum, as `Sources/CPageChecksums` does when it writes one."""
+    with open(path, "r+b") as file:
+        number = 0
+        while page := file.read(PAGE):
+            number += 1
+            if number == 1:
+                page = page[: MARK.start] + bytes(len(MARK)) + page[MARK.stop :]
+            checksum = zlib.crc32(page[:-4], zlib.crc32(struct.pack("<I", number))) or 1
+            file.seek(-4, os.SEEK_CUR)
+            file.write(struct.pack("<I", checksum))
+        file.flush()
+        os.fsync(file.fileno())  # or it would be written under the first turns
 
 
 def unknown(what):

@@ -20,6 +20,8 @@ struct RedisFields: Sendable {
     static let (plain, sealed): (UInt8, UInt8) = (1, 2)
     /// What `SessionStore.sessions(ofUser:)` reads.
     static let listed = ["r", "u", "o", "h", "d", "w", "s:\(UserService.name)"]
+    /// Where the user is among them.
+    static let listedUser = 2
 
     private enum Flag {
         static let cookie: UInt8 = 1
@@ -79,8 +81,8 @@ struct RedisFields: Sendable {
         // The second was the end of the task's time, which its journey has now. Servers of before read it.
         for time in [task.createdAt, task.notice?.endsAt ?? RedisStore.never, task.due] { text.add(difference: time) }
         // Only where it is so: a program of an earlier version reads the rest.
-        if task.isKept || task.notice != nil { text.add(UInt64(task.isKept ? 1 : 0)) }
-        if let notice = task.notice { text.add(notice.text) }
+        if task.isKept || task.userID != nil || task.notice != nil { text.add(UInt64(task.isKept ? 1 : 0)) }
+        if let last = task.notice?.text ?? task.userID { text.add(last) }
         return checked(text)
     }
 
@@ -258,9 +260,10 @@ struct RedisFields: Sendable {
             let (endsAt, due) = (try task.difference(), try task.difference())
             let isKept = (try? task.number()) == 1
             let notice = id.isNotice ? SessionNotice(text: try task.text(), endsAt: endsAt) : nil
+            let userID = id.isNotice ? nil : try? task.text()
             return StoredTask(
                 id: id, name: name, attempts: attempts, createdAt: createdAt, attempt: attempt, due: due,
-                isClaimed: claimed == 1, isKept: isKept, notice: notice)
+                isClaimed: claimed == 1, isKept: isKept, notice: notice, userID: userID)
         }
     }
 

@@ -32,6 +32,9 @@ struct RedisKeys: Sendable {
     /// A sorted set of ids, with the wall time in milliseconds at which they were added.
     func user(_ user: String) -> String { "\(prefix){u:\(user)}" }
 
+    /// A sorted set of the tasks that name a user (``StoredTask/userID``).
+    func tasks(naming user: String) -> String { "\(self.user(user))=" }
+
     /// A sorted set of the ids whose second half begins with that byte.
     func sessions(_ partition: Int) -> String {
         "\(prefix){x:\(Hexadecimal.text(CollectionOfOne(UInt8(truncatingIfNeeded: partition))))}"

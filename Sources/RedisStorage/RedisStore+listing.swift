@@ -3,23 +3,37 @@ import Synchronization
 
 extension RedisStore {
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
+        try await sessionsAndDamaged(ofUser: userID).sessions
+    }
+
+    package func damagedSessions(ofUser userID: String) async throws(StoreError) -> [SessionID] {
+        try await sessionsAndDamaged(ofUser: userID).damaged
+    }
+
+    private func sessionsAndDamaged(
+        ofUser userID: String
+    ) async throws(StoreError) -> (sessions: [StoredSession], damaged: [SessionID]) {
         let reply = try await ask(RedisRequest("ZRANGE", .text(keys.user(userID)), "0", "-1", "WITHSCORES"))[0]
         if reply.list.isEmpty { try await marks.confirm(absenceOf: nil) }
         let entries = reply.pairs.compactMap { name, score in
             SessionID(name).map { (id: $0, addedAt: score.number ?? 0) }
         }.sorted { $0.id < $1.id }
-        var found: [StoredSession] = []
+        var (found, damaged) = ([StoredSession](), [SessionID]())
         let now = Self.now
         let loaded = try await hashes(entries.map(\.id), only: RedisFields.listed)
-        for (entry, loaded) in zip(entries, loaded.map { $0.paired(RedisFields.listed) }) {
-            let read = self.found(entry.id, loaded)
+        for (entry, reply) in zip(entries, loaded) {
+            let read = self.found(entry.id, reply.paired(RedisFields.listed))
             if let session = read.session, session.record.userID?.isExactly(userID) == true {
                 found.append(session)
+            } else if read.session == nil, !read.damage.isEmpty,
+                reply[RedisFields.listedUser].text?.isExactly(userID) == true
+            {
+                damaged.append(entry.id)
             } else if read.damage.isEmpty, now - entry.addedAt > 60_000 {
                 unindex(entry.id, user: userID)
             }
         }
-        return found
+        return (found, damaged)
     }
 
     /// The order is that of the second half's first byte, then that of ids.

@@ -40,7 +40,7 @@ extension RedisStore {
                 swap(id, text, [], &request)
                 guard try await ask(request)[0].number == 1 else { continue }
                 var removal = RedisRequest()
-                unindex(id, task.name, &removal)
+                unindex(task, &removal)
                 _ = try await ask(removal)
                 return task
             }
@@ -61,16 +61,17 @@ extension RedisStore {
     }
 
     package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
+        let key = query.user.map(keys.tasks(naming:)) ?? keys.tasks
         var tasks: [StoredTask] = []
         var start = query.start.map { "(\($0.member)" } ?? "-"
         // The names of a session's tasks begin with its id.
         let end = query.session.map { "[\(TaskID(session: $0, journey: "~", number: .max).member)" } ?? "+"
         while tasks.count < query.limit {
             let members = try await ask(
-                RedisRequest("ZRANGEBYLEX", .text(keys.tasks), .text(start), .text(end), "LIMIT", "0", "256"))[0]
+                RedisRequest("ZRANGEBYLEX", .text(key), .text(start), .text(end), "LIMIT", "0", "256"))[0]
                 .list
                 .compactMap(\.text)
-            tasks += try await look(members, in: keys.tasks).map(\.task).filter(query.fits)
+            tasks += try await look(members, in: key).map(\.task).filter(query.fits)
             guard members.count == 256, let last = members.last else { break }
             start = "(\(last)"
         }
@@ -153,7 +154,7 @@ extension RedisStore {
                 if found != text, let task = RedisFields.task(found) { changed.append((found, task)) }
             } else {
                 var request = RedisRequest()
-                unindex(task.id, task.name, &request)
+                unindex(task, &request)
                 send(request)
             }
         }
@@ -170,11 +171,24 @@ extension RedisStore {
                 request.add("ZREM", .text(key), member)
             }
         }
+        if let user = task.userID {
+            let key = keys.tasks(naming: user)
+            request.add(["ZADD", .text(key), "0", member], insists: insists)
+            // Not before the last of them: entries that a failure leaves expire with it.
+            for rule in ["NX", "GT"] {
+                guard let margin = settings.expiryMargin else { break }
+                let end = min(Self.now.later(by: settings.noticeTime), Self.never) + margin
+                request.add("PEXPIREAT", .text(key), .text(String(end)), .text(rule))
+            }
+        }
         // Added last and removed first: a leftover is then still in one of the others, whose readers remove it.
         request.add(["ZADD", .text(keys.tasks), "0", member], insists: insists)
     }
 
-    func unindex(_ id: TaskID, _ name: String, _ request: inout RedisRequest) {
-        for key in [keys.tasks, keys.overdue, keys.ready(name)] { request.add("ZREM", .text(key), .text(id.member)) }
+    func unindex(_ task: StoredTask, _ request: inout RedisRequest) {
+        let ofUser = task.userID.map(keys.tasks(naming:))
+        for key in [keys.tasks, keys.overdue, keys.ready(task.name), ofUser].compactMap(\.self) {
+            request.add("ZREM", .text(key), .text(task.id.member))
+        }
     }
 }

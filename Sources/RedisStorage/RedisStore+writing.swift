@@ -182,7 +182,7 @@ extension RedisStore {
         var request = RedisRequest()
         let tasks = reply.list.dropFirst(2).compactMap { $0.bytes.flatMap(RedisFields.task) }
         for task in tasks where !kept.contains(task.id) {
-            unindex(task.id, task.name, &request)
+            unindex(task, &request)
         }
         send(request)
     }

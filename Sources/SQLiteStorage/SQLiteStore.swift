@@ -339,7 +339,11 @@ package final class SQLiteStore: FileStore {
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
-        try await readDerived { reader throws(SQLiteError) in try reader.sessions(ofUser: userID) }
+        try await readDerived { reader throws(SQLiteError) in try reader.sessions(ofUser: userID).readable }
+    }
+
+    package func damagedSessions(ofUser userID: String) async throws(StoreError) -> [SessionID] {
+        try await readDerived { reader throws(SQLiteError) in try reader.damagedSessions(ofUser: userID) }
     }
 
     /// Reads what can be made anew. If it is damaged, the writer makes it anew, and it is read again.

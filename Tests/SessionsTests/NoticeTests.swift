@@ -55,7 +55,7 @@ import Testing
 
     @Test(
         "that they end, and why", arguments: 0..<2,
-        [SessionEnd.requested, .expired, .tokenReused, .displaced, .userLimit])
+        [SessionEnd.requested, .expired, .tokenReused, .displaced, .userLimit, .erased])
     func ends(store: Int, reason: SessionEnd) async throws {
         let fixture = try Self.fixture(DueTests.stores[store]()) {
             $0.maxSessionsOfUser = 1
@@ -77,6 +77,7 @@ import Testing
             fixture.clock.advance(Shedding.unusedAge)
             _ = try await fixture.session()
         case .userLimit: _ = try await fixture.sessions.attachUser("ada", to: try await fixture.session())
+        case .erased: _ = try await fixture.sessions.erase(userID: "ada")
         case .elsewhere: break
         }
         #expect(try await !fixture.isAuthenticated(first))

@@ -195,7 +195,7 @@ struct SQLiteStoreTests {
         let replays = version < 7 ? "DROP TABLE replays; DROP TABLE lone_replays;" : ""
         try SQLiteConnection(file.path, .write).execute(
             """
-            INSERT INTO tasks VALUES (1, 'main', 1, 1, 'late', 3, 1, 9, 0, 1, 0, 1, 9, 0, NULL);
+            INSERT INTO tasks VALUES (1, 'main', 1, 1, 'late', 3, 1, 9, 0, 1, 0, 1, 9, 0, NULL, NULL);
             \(change) \(replays) DROP INDEX sessions_due; ALTER TABLE sessions DROP COLUMN due_at;
             ALTER TABLE sessions DROP COLUMN kept_until; PRAGMA user_version = \(version)
             """)
@@ -223,7 +223,9 @@ struct SQLiteStoreTests {
         await store.close()
     }
 
-    private static let withoutKept = "ALTER TABLE tasks DROP COLUMN kept; ALTER TABLE tasks DROP COLUMN notice;"
+    private static let withoutUser = "DROP INDEX tasks_by_user; ALTER TABLE tasks DROP COLUMN user_id;"
+    private static let withoutKept =
+        "\(withoutUser) ALTER TABLE tasks DROP COLUMN kept; ALTER TABLE tasks DROP COLUMN notice;"
 
     @Test("a file of version 8 gets the column of notices, and keeps its tasks")
     func upgradedToNotices() async throws {
@@ -239,7 +241,7 @@ struct SQLiteStoreTests {
         try await first.commit(commit)
         await first.close()
         try SQLiteConnection(file.path, .write).execute(
-            "ALTER TABLE tasks DROP COLUMN notice; PRAGMA user_version = 8")
+            "\(Self.withoutUser) ALTER TABLE tasks DROP COLUMN notice; PRAGMA user_version = 8")
         let store = try file.store()
         let notice = StoredTask(
             id: TaskID(.ended, of: session.record.id, revision: 3), name: "feed", attempts: 1, createdAt: 1, due: 1,
@@ -247,6 +249,30 @@ struct SQLiteStoreTests {
         #expect(try await store.tasks(TaskQuery(now: 1, limit: 2)) == [task] && !store.hasLostTasks)
         #expect(try await store.end(session.record.id, as: nil, telling: notice))
         #expect(try await store.tasks(TaskQuery(now: 1, limit: 2)) == [notice])
+        await store.close()
+    }
+
+    @Test("in a file of version 9 notices are found by the users whom they name")
+    func upgradedToUsers() async throws {
+        let file = try SQLiteFile()
+        let first = try file.store()
+        let notices = ["ada", "\u{301} b"].enumerated().map { number, user in
+            StoredTask(
+                id: TaskID(.ended, of: SessionID(key: 1, low: 2), revision: UInt64(number + 1)), name: "feed",
+                attempts: 1, createdAt: 1, due: 1, notice: SessionNotice(text: "expired \(user)", endsAt: 9))
+        }
+        for notice in notices {
+            let session = Samples.session()
+            try await first.create(session, telling: notice)
+        }
+        await first.close()
+        try SQLiteConnection(file.path, .write).execute("\(Self.withoutUser) PRAGMA user_version = 9")
+        let store = try file.store()
+        for notice in notices {
+            var query = TaskQuery(now: 1, limit: 2)
+            query.naming = .user(try #require(notice.userID))
+            #expect(try await store.tasks(query) == [notice])
+        }
         await store.close()
     }
 

@@ -76,3 +76,51 @@ extension SessionStoreContract {
         #expect(try await store.tasks(TaskQuery(now: 200, limit: 10)) == [notice(.created)])
     }
 }
+
+// What every store does with tasks that name a user.
+extension SessionStoreContract {
+    @Test(
+        "the tasks that name a user are found, also in the session of another user, and no twin's", arguments: stores)
+    func tasksNaming(_ candidate: Candidate) async throws {
+        let store = try await make(candidate)
+        let twins = ["ada", "Ada", "ada ", "a", "requested ada", "\u{e9}", "e\u{301}", "a}=", "", " ", "null"]
+        var commit = Self.commit(Self.record(id, revision: 2, user: "bob"), replacing: 1)
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        let notices = twins.enumerated().map { number, user in
+            StoredTask(
+                id: TaskID(.signedOut, of: id, revision: UInt64(number + 1)), name: "feed", attempts: 9,
+                createdAt: 100, due: 100, notice: SessionNotice(userID: user, reason: "requested", endsAt: 5_000))
+        }
+        let work = twins.dropFirst().enumerated().map { number, user in
+            StoredTask(
+                id: TaskID(session: id, journey: "main", number: UInt64(number + 1)), name: "check", attempts: 2,
+                createdAt: 90, due: 100, userID: user == "" ? nil : user)
+        }
+        commit.tasks = (notices + work).map { .begun($0) }
+        try await store.commit(commit)
+        func found(_ naming: TaskQuery.Naming, after: TaskID? = nil, limit: Int = 100) async throws -> [StoredTask] {
+            var query = TaskQuery(now: 200, after: after, limit: limit)
+            query.naming = naming
+            return try await store.tasks(query)
+        }
+        for (place, user) in twins.enumerated() where user != "" {
+            let expected = (place == 0 ? [] : [work[place - 1]]) + [notices[place]]
+            #expect(try await found(.user(user)) == expected, "\(user)")
+            #expect(try await found(.user(user), limit: 1) == [expected[0]])
+            #expect(try await found(.user(user), after: expected[0].id) == Array(expected.dropFirst()))
+        }
+        #expect(try await found(.nobody) == [work[7], notices[8]])
+        #expect(try await found(.user("")).isEmpty)
+        // Work is handed out and kept with its user, and goes with its session; notices stay.
+        let claimed = try await store.claimTasks(TaskClaim(name: "check", limit: 1, now: 100, end: 200)).tasks
+        #expect(claimed.map(\.userID) == ["Ada"])
+        #expect(try await found(.user("Ada")) == [claimed[0], notices[1]])
+        #expect(try await store.end(id, as: nil, telling: nil))
+        for (place, user) in twins.enumerated() where user != "" {
+            #expect(try await found(.user(user)) == [notices[place]], "\(user)")
+        }
+        #expect(try await store.updateTask(notices[0].id, .remove) != nil)
+        #expect(try await found(.user("ada")).isEmpty)
+        #expect(try await found(.user("Ada")) == [notices[1]])
+    }
+}

@@ -24,7 +24,7 @@ struct ZeroedPageTests {
     private static let tasks = sessions.enumerated().filter { $0.offset % 5 == 1 }.map { number, session in
         StoredTask(
             id: TaskID(session: session.record.id, journey: "main", number: 1), name: "check", attempts: 3,
-            createdAt: 10, due: Int64(number))
+            createdAt: 10, due: Int64(number), userID: users[number % 2])
     }
     private static let flows: Set = [
         UsedFlow(flow: "a", version: 1, states: "x "), UsedFlow(flow: "b", version: 2, states: "y z "),
@@ -53,7 +53,7 @@ struct ZeroedPageTests {
     }
 
     private static let derived: Set = [
-        "facts", "flows", "tasks", "tasks_ready", "tasks_over", "sessions_by_user", "sessions_due",
+        "facts", "flows", "tasks", "tasks_ready", "tasks_over", "tasks_by_user", "sessions_by_user", "sessions_due",
     ]
 
     @Test("of each table and index: the sessions of others are read and written, and nothing that exists is missing")
@@ -225,6 +225,12 @@ struct ZeroedPageTests {
         _ = try await store.dueSessions(now: 1_000, limit: 10)
         let claimed = try await store.claimTasks(TaskClaim(name: "check", limit: 1_000, now: 5_000, end: 6_000)).tasks
         #expect(Set(claimed.map(\.id)).isSuperset(of: awaited.map(\.id)), place)
+        for user in users {
+            var query = TaskQuery(now: 5_000, limit: 1_000)
+            query.naming = .user(user)
+            let named = try await store.tasks(query)
+            #expect(Set(named.map(\.id)).isSuperset(of: awaited.filter { $0.userID == user }.map(\.id)), place)
+        }
         let listed = try await store.tasks(TaskQuery(now: 5_000, limit: 1_000))
         #expect(listed.count == claimed.count && claimed.count <= awaited.count + lost.count, place)
     }

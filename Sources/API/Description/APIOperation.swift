@@ -64,6 +64,7 @@ package struct APIOperation: Sendable {
             switch parameter {
             case .session: pathParameters.count > 1 ? .sessionBeforeOthers : nil
             case .id: path.hasPrefix("/v1/tasks/") ? .taskID : nil
+            case .userID: path == "/v1/users" ? .personID : nil
             case .idempotencyKey: access == .anyone ? .secretKey : nil
             default: nil
             }

@@ -39,6 +39,8 @@ package enum APIParameter: String, Sendable, CaseIterable {
         case sessionBeforeOthers = "session-before-others"
         /// ``id`` of a task.
         case taskID = "task-id"
+        /// ``userID`` where the query has to name a person.
+        case personID = "person-id"
         /// ``idempotencyKey`` of a caller without a token.
         case secretKey = "Idempotency-Key-of-new-session"
     }

@@ -322,6 +322,7 @@ package actor Application {
                 send: JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows), isFromBackend: true).send)
             routes.group(adminIdempotency(endpoints.keyOwner)) { routes in
                 endpoints.add(to: &routes)
+                PersonEndpoints(sessions: sessions).add(to: &routes)
                 journeys.add(to: &routes)
                 services.addWrites(to: &routes)
                 journeyServices.addWrites(to: &routes)

@@ -142,8 +142,9 @@ struct AdminMiddleware: HTTPMiddleware {
                 // Where the store fails in the middle, a part was done.
                 : !(400..<500).contains(status.code) && !request.hasChangedNothing
             if isOf {
-                access.audit.write(isRead ? "admin_read" : "admin_change", of: request, by: key) {
-                    $0.add("status", Int(status.code))
+                access.audit.write(isRead ? "admin_read" : "admin_change", of: request, by: key) { line in
+                    for (name, count) in request.counts { line.add(name, count) }
+                    line.add("status", Int(status.code))
                 }
             }
             return try result.get()

@@ -31,6 +31,9 @@ extension APIGroup {
                     name: "Sessions", meaning: "Any session, and the users attached to them.",
                     operations: AdminSessionEndpoints.operations),
                 APIGroup(
+                    name: "Persons", meaning: "Everything that there is of a person.",
+                    operations: PersonEndpoints.operations),
+                APIGroup(
                     name: "Services", meaning: "The services of any session, and the documents of the process.",
                     operations: ServiceEndpoints.operations + ServiceEndpoints.journeyOperations
                         + ServiceEndpoints.processOperations),

@@ -164,9 +164,11 @@ extension JSONWriter {
     }
 
     /// A task in the list of all.
-    fileprivate mutating func listed(
+    ///
+    /// - Parameter showsInput: whether what it is done with is there, too.
+    mutating func listed(
         _ task: StoredTask, _ status: TaskStatus, _ details: TaskDetails?, _ shown: (Int64) -> Timestamp,
-        under basePath: String
+        under basePath: String, showsInput: Bool = false
     ) {
         func optionalTime(_ name: String, _ time: Int64?) {
             self.name(name)
@@ -185,6 +187,7 @@ extension JSONWriter {
         optionalTime("lease_expires_at", status == .claimed ? task.due : nil)
         optionalTime("next_attempt_at", status == .waiting && task.attempt > 0 ? task.readyAt : nil)
         member("last_failure", details?.notes?.failure)
+        if showsInput { member("input", details?.input ?? .null) }
         if let result = details?.notes?.result {
             object("result") { json in
                 json.member("outcome", result.outcome)

@@ -35,6 +35,7 @@ public final class HTTPRequest: Sendable {
         var remarks: [(name: StaticString, text: String)] = []
         var fields: HTTPFields?
         var attachment: (any AnyObject & Sendable)?
+        var counts: [(name: StaticString, count: Int)] = []
         var isPatient = false
         var hasChangedNothing = false
     }
@@ -131,6 +132,12 @@ public final class HTTPRequest: Sendable {
 
     /// As many as most requests with remarks have.
     private static let usualRemarks = 6
+
+    /// Numbers that a handler leaves for a middleware around it, before it responds.
+    public var counts: [(name: StaticString, count: Int)] {
+        get { notes.withLock { $0.counts } }
+        set { notes.withLock { $0.counts = newValue } }
+    }
 
     /// What a middleware leaves for the handlers inside it; `nil` until then.
     public var attachment: (any AnyObject & Sendable)? {

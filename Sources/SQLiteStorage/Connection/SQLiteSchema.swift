@@ -7,10 +7,11 @@ enum SQLiteSchema {
     static let applicationID: Int64 = 0x436E_6372
 
     /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before.
-    static let version: Int64 = 9
+    static let version: Int64 = 10
 
     /// From this version on rows are as they are now. Version 4 had no table for tasks, 4 to 6 none for replays, 4 to 7
-    /// no times of sessions and no column `kept` of tasks, 8 no notices, and programs of 5 cannot read sealed rows.
+    /// no times of sessions and no column `kept` of tasks, 8 no notices, 9 no users of tasks, and programs of 5 cannot
+    /// read sealed rows.
     static let firstWithRows: Int64 = 4
 
     /// The bytes of a page: SQLite's default, which no program of ours changes.
@@ -39,13 +40,22 @@ enum SQLiteSchema {
             over_at    INTEGER NOT NULL,
             kept       INTEGER NOT NULL DEFAULT 0,
             notice     TEXT,
+            user_id    TEXT,
             PRIMARY KEY (session, journey, number)
         ) STRICT, WITHOUT ROWID;
         \(tasksReady)
         \(tasksOver)
+        \(tasksByUser)
         """
     private static let tasksKept = "ALTER TABLE tasks ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
     private static let tasksNotice = "ALTER TABLE tasks ADD COLUMN notice TEXT;"
+    private static let tasksUser = """
+        ALTER TABLE tasks ADD COLUMN user_id TEXT;
+        UPDATE tasks SET user_id = nullif(substr(notice, instr(notice, ' ') + 1), '') WHERE notice IS NOT NULL;
+        \(tasksByUser)
+        """
+    private static let tasksByUser =
+        "CREATE INDEX tasks_by_user ON tasks (user_id) WHERE user_id IS NOT NULL;"
     private static let tasksReady = "CREATE INDEX tasks_ready ON tasks (name, ready_at);"
     private static let tasksOver = "CREATE INDEX tasks_over ON tasks (over_at);"
     private static let sessionsByUser =
@@ -88,6 +98,9 @@ enum SQLiteSchema {
                 name: "tasks_ready", sql: tasksReady, probe: "SELECT count(ready_at) FROM tasks INDEXED BY tasks_ready"),
             DerivedObject(
                 name: "tasks_over", sql: tasksOver, probe: "SELECT count(over_at) FROM tasks INDEXED BY tasks_over"),
+            DerivedObject(
+                name: "tasks_by_user", sql: tasksByUser,
+                probe: "SELECT count(*) FROM tasks INDEXED BY tasks_by_user WHERE user_id IS NOT NULL"),
             DerivedObject(
                 name: "sessions_by_user", sql: sessionsByUser,
                 probe: "SELECT count(*) FROM sessions INDEXED BY sessions_by_user WHERE user_id IS NOT NULL"),
@@ -161,8 +174,9 @@ enum SQLiteSchema {
     private static func missing(in version: Int64) -> String {
         switch version {
         case 4: tasks + ReplayTable.sql + times
-        case 8: tasksNotice
-        default: tasksKept + tasksNotice + (version < 7 ? ReplayTable.sql : "") + times
+        case 9: tasksUser
+        case 8: tasksNotice + tasksUser
+        default: tasksKept + tasksNotice + tasksUser + (version < 7 ? ReplayTable.sql : "") + times
         }
     }
 

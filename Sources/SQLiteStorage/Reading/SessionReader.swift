@@ -16,6 +16,7 @@ struct SessionReader {
     /// For ``strictly(_:)``.
     let replays: ReplayReader
     private let selectUser: SQLiteStatement
+    private let selectLow: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectDue: SQLiteStatement
 
@@ -33,6 +34,7 @@ struct SessionReader {
         tasks = try TaskReader(connection)
         replays = try ReplayReader(connection)
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
+        selectLow = try connection.prepare("SELECT substr(state, 2, 8) FROM sessions WHERE key = ?1")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectDue = try connection.prepare(
             "SELECT key, substr(state, 2, 8), due_at FROM sessions INDEXED BY sessions_due WHERE due_at <= ?1 "
@@ -88,22 +90,38 @@ struct SessionReader {
     /// Finds them strictly, and reads each session by itself, so that a damaged one hides no other. See
     /// ``SessionStore/sessions(ofUser:)``.
     ///
+    /// - Returns: also the keys of the damaged ones.
     /// - Throws: ``SQLiteError/isDamage`` when the index of users is damaged.
-    func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
+    func sessions(ofUser userID: String) throws(SQLiteError) -> (readable: [StoredSession], damaged: [Int64]) {
         var keys: [Int64] = []
         try selectUser.bind(1, userID)
         defer { selectUser.reset() }
         while try selectUser.step() { keys.append(selectUser.int64(0)) }
         connection.refuseDamagedPages(false)
-        var found: [StoredSession] = []
+        var (found, damaged) = ([StoredSession](), [Int64]())
         for key in keys {
             do throws(SQLiteError) {
                 guard let session = try session(key: key, only: UserService.name), session.record.userID == userID
                 else { continue }
                 found.append(session)
-            } catch  where error.isDamage {}
+            } catch  where error.isDamage { damaged.append(key) }
         }
-        return found
+        return (found, damaged)
+    }
+
+    /// Those of a user that cannot be read, by what their rows say of their ids.
+    func damagedSessions(ofUser userID: String) throws(SQLiteError) -> [SessionID] {
+        var ids: [SessionID] = []
+        for key in try sessions(ofUser: userID).damaged {
+            try selectLow.bind(1, key)
+            defer { selectLow.reset() }
+            // On a lost page it cannot be ended, and must not seem to be.
+            guard try selectLow.step(), case let low = selectLow.bytes(0), low.count == 8 else {
+                throw .damage(doing: "reading the session with the key \(key)")
+            }
+            ids.append(SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self))))
+        }
+        return ids
     }
 
     /// Reads what can be made anew (``DerivedObject``): a damaged page, which may hide rows, is an error.

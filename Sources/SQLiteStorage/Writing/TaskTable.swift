@@ -17,7 +17,7 @@ final class TaskTable {
         self.facts = facts
         let values =
             "INTO tasks (\(TaskRow.columns), ready_at, over_at) "
-            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+            + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
         write = try connection.prepare("REPLACE \(values)")
         insert = try connection.prepare("INSERT OR IGNORE \(values)")
         delete = try connection.prepare("DELETE FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
@@ -105,8 +105,9 @@ final class TaskTable {
         try write.bind(11, task.isClaimed ? 1 : 0)
         try write.bind(12, task.isKept ? 1 : 0)
         try write.bind(13, task.notice?.text)
-        try write.bind(14, task.readyAt)
-        try write.bind(15, task.overAt)
+        try write.bind(14, task.userID)
+        try write.bind(15, task.readyAt)
+        try write.bind(16, task.overAt)
         try write.run()
     }
 }
@@ -116,7 +117,7 @@ final class TaskTable {
 enum TaskRow {
     static let columns =
         "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed, kept, "
-        + "notice"
+        + "notice, user_id"
 
     /// Reads the current row of a statement that selects ``columns``; nil when it is damaged.
     static func task(_ row: SQLiteStatement) -> StoredTask? {
@@ -128,7 +129,8 @@ enum TaskRow {
                 number: UInt64(number)),
             name: row.text(4), attempts: Int(attempts), createdAt: row.int64(6), attempt: Int(attempt),
             due: row.int64(9), isClaimed: row.int64(10) == 1, isKept: row.int64(11) == 1,
-            notice: row.isNull(12) ? nil : SessionNotice(text: row.text(12), endsAt: row.int64(7)))
+            notice: row.isNull(12) ? nil : SessionNotice(text: row.text(12), endsAt: row.int64(7)),
+            userID: row.isNull(13) ? nil : row.text(13))
     }
 
     /// Reads the rows of a statement that selects ``columns``, and resets it.
@@ -156,6 +158,7 @@ struct TaskReader {
     private let selectOverdue: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectOfSession: SQLiteStatement
+    private let selectOfUser: SQLiteStatement
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         selectOverdue = try connection.prepare(
@@ -166,6 +169,9 @@ struct TaskReader {
         selectOfSession = try connection.prepare(
             "SELECT \(TaskRow.columns) FROM tasks WHERE session = ?1 AND (journey, number) > (?2, ?3) "
                 + "ORDER BY journey, number")
+        selectOfUser = try connection.prepare(
+            "SELECT \(TaskRow.columns) FROM tasks WHERE user_id = ?4 AND (session, journey, number) > (?1, ?2, ?3) "
+                + "ORDER BY session, journey, number")
     }
 
     func overdue(now: Int64, limit: Int) throws(SQLiteError) -> [StoredTask] {
@@ -176,10 +182,11 @@ struct TaskReader {
 
     func page(_ query: TaskQuery) throws(SQLiteError) -> [StoredTask] {
         let start = query.start
-        let select = query.session == nil ? selectPage : selectOfSession
+        let select = query.session != nil ? selectOfSession : query.user != nil ? selectOfUser : selectPage
         try select.bind(1, key: start?.session.key)
         try select.bind(2, start?.journey ?? "")
         try select.bind(3, Int64(clamping: start?.number ?? 0))
+        if query.session == nil, let user = query.user { try select.bind(4, user) }
         return try TaskRow.tasks(select, limit: query.limit, where: query.fits)
     }
 }

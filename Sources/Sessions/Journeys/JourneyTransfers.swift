@@ -58,14 +58,19 @@ struct JourneyTransfers: Sendable {
 
     var hasLinks: Bool { !links.isEmpty || departures.contains { !$0.links.isEmpty } }
 
-    /// Forgets journeys that may return.
+    /// The user leaves. Forgets journeys that may return, and who has taken over those that have arrived.
     ///
     /// - Returns: whether there was one.
     mutating func forgetJourneys(_ isLeft: (Journey) -> Bool) -> Bool {
         var hasForgotten = false
         for place in departures.indices {
-            guard let journey = departures[place].content?.journey, isLeft(journey) else { continue }
-            departures[place].complete()
+            if let journey = departures[place].content?.journey {
+                guard isLeft(journey) else { continue }
+                departures[place].complete()
+            } else if departures[place].userID == nil {
+                continue
+            }
+            departures[place].userID = nil
             hasForgotten = true
         }
         return hasForgotten

@@ -162,7 +162,7 @@ extension SessionEnvironment {
         return StoredTask(
             id: TaskID(session: session, journey: task.journey, number: task.number), name: task.name,
             attempts: policy.retry.attempts, createdAt: now, due: now,
-            isClaimed: task.notes?.result?.isHeld == false, isKept: task.notes?.result != nil)
+            isClaimed: task.notes?.result?.isHeld == false, isKept: task.notes?.result != nil, userID: task.userID)
     }
 
     /// The tasks of a record. Attempts are counted from the first again.

@@ -103,7 +103,10 @@ extension Sessions {
                 let found = candidate ?? registry.takeCandidate(shedding, settings)
                 guard let id = found ?? environment.remains.takeFirst() else { throw full }
                 if let other = try await load(id) {
-                    if try await end(other, .displaced, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
+                    let isMissed = { @Sendable [settings] (state: Session.State) in
+                        state.candidate(shedding, settings) != nil
+                    }
+                    if try await end(other, .displaced, if: isMissed) { shedCount.wrappingAdd(1, ordering: .relaxed) }
                 } else if try await !removeRemains(of: id) {
                     // It has ended since it was found. That is no attempt.
                     return createInPlaceOfOther(wish)

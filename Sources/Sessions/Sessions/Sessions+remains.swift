@@ -50,9 +50,9 @@ extension SessionEnvironment {
                 if !store.outlivesProcess { remains.add(left) }
                 return true
             } catch {
-                // Another process may have committed to it.
+                // Another process may have committed to it. Then it may be another user's, who is not erased.
                 switch error {
-                case .conflict, .overtaken: break
+                case .conflict, .overtaken: if end == .erased { throw error }
                 default: throw error
                 }
                 guard let stored = try await store.load(last.record.id) else { throw .gone }

@@ -94,19 +94,24 @@ extension Sessions {
         try await environment.ask { store throws(StoreError) in try await store.tasks(query) }
     }
 
-    /// The same for the sessions of a user.
+    /// The same for a user: those that name the user, also in sessions that are not the user's any more, and all others
+    /// of the user's sessions.
     package func tasks(_ query: TaskQuery, ofUser userID: String) async throws -> [StoredTask] {
-        var ids = try await environment.ask { store throws(StoreError) in try await store.sessions(ofUser: userID) }
-            .map(\.record.id).sorted()
+        var part = query
+        part.naming = .user(userID)
+        var tasks = try await self.tasks(part)
+        var ids = try await stored(ofUser: userID).map(\.record.id).sorted()
         if let session = query.session { ids.removeAll { $0 != session } }
         if let after = query.after { ids.removeAll { $0 < after.session } }
-        var tasks: [StoredTask] = []
-        for id in ids where tasks.count < query.limit {
-            var part = query
+        part.naming = .nobody
+        var count = 0
+        for id in ids where count < query.limit {
             part.session = id
-            tasks += try await self.tasks(part)
+            let found = try await self.tasks(part)
+            tasks += found
+            count += found.count
         }
-        return Array(tasks.prefix(query.limit))
+        return Array(tasks.sorted { $0.id < $1.id }.prefix(query.limit))
     }
 
     /// What is known of a task besides: its notes, and the user of its session; nil when it is over.
@@ -115,10 +120,7 @@ extension Sessions {
             return TaskDetails(input: notice.input, notes: nil, isAwaited: false, userID: notice.userID)
         }
         guard let session = try await session(task.id.session) else { return nil }
-        guard let standing = try? session.standing(of: task.id) else { return nil }
-        return TaskDetails(
-            input: standing.input, notes: standing.notes, isAwaited: standing.isAwaited,
-            userID: standing.userID)
+        return (try? session.standing(of: task.id)).map(TaskDetails.init)
     }
 
     /// In steady time.

@@ -83,17 +83,20 @@ package final class Sessions: Sendable {
     /// - Throws: the store's error. Then the session has not ended.
     @discardableResult
     package func end(_ session: Session) async throws(SessionError) -> Bool {
-        // What is on its way has left the session, and is not deleted with it.
-        if session.isMovingJourneys {
-            do {
-                try await finishMoves(of: session.id)
-            } catch let error as SessionError where error.isTemporary {
-                throw error
-            } catch {
-                // Another try would not help.
-            }
-        }
+        try await finishMoves(from: session)
         return try await end(session, .requested)
+    }
+
+    /// What is on its way has left the session, and is not deleted with it.
+    func finishMoves(from session: Session) async throws(SessionError) {
+        guard session.isMovingJourneys else { return }
+        do {
+            try await finishMoves(of: session.id)
+        } catch let error as SessionError where error.isTemporary {
+            throw error
+        } catch {
+            // Another try would not help.
+        }
     }
 
     /// Ends a session that its user did not ask to end. One that has work loses its tokens only, and stays for the work
@@ -107,11 +110,14 @@ package final class Sessions: Sendable {
 
     /// Ends a session that memory does not have, such as one that the store cannot read.
     ///
+    /// - Parameter userID: whose it is, if that is known.
     /// - Returns: whether the store had it.
-    package func endStored(_ id: SessionID) async throws(SessionError) -> Bool {
-        // Nothing is known of it.
+    package func endStored(
+        _ id: SessionID, _ end: SessionEnd = .requested, of userID: String? = nil
+    ) async throws(SessionError) -> Bool {
+        // Nothing else is known of it.
         let notice = environment.notice(
-            .ended, of: id, revision: 0, userID: nil, because: .requested, at: environment.clock.now())
+            .ended, of: id, revision: 0, userID: userID, because: end, at: environment.clock.now())
         let isEnded = try await environment.ask { _ throws(StoreError) in
             try await environment.end(id, as: nil, telling: notice)
         }
@@ -121,9 +127,9 @@ package final class Sessions: Sendable {
 
     /// Ending takes the session's turn: units in progress finish first, and units that wait find the session ended.
     ///
-    /// - Parameter shedding: one that was used meanwhile stays.
+    /// - Parameter isWanted: one for which it does not hold any more stays; nil for any.
     func end(
-        _ session: Session, _ end: SessionEnd, _ shedding: Shedding? = nil
+        _ session: Session, _ end: SessionEnd, if isWanted: (@Sendable (Session.State) -> Bool)? = nil
     ) async throws(SessionError) -> Bool {
         do {
             try await session.takeTurn(isLast: true)
@@ -132,13 +138,13 @@ package final class Sessions: Sendable {
         }
         defer { session.endTurn() }
         var standing: SessionStanding?
-        if let shedding {
+        if let isWanted {
             if environment.isShared {
                 standing = try await session.standing()
                 if standing == nil { session.endElsewhere() }
                 guard standing?.revision == session.state.withLock(\.record.revision) else { return false }
             }
-            guard session.state.withLock({ $0.candidate(shedding, settings) }) != nil else { return false }
+            guard session.state.withLock({ isWanted($0) }) else { return false }
         }
         do {
             try await finish(session, end, as: standing)

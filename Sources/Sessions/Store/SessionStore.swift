@@ -155,6 +155,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// read them leaves out all documents but that of ``UserService``.
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession]
 
+    /// Those that ``sessions(ofUser:)`` leaves out because they cannot be read.
+    func damagedSessions(ofUser userID: String) async throws(StoreError) -> [SessionID]
+
     /// At most `limit` sessions after `id`, in an order of ids that the store chooses and does not change. A session
     /// that exists all the time is on exactly one page, whatever is added or removed meanwhile.
     func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage
@@ -172,6 +175,7 @@ extension SessionStore {
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}
+    package func damagedSessions(ofUser userID: String) async throws(StoreError) -> [SessionID] { [] }
     package func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {}
     package func unfollow(_ id: SessionID) {}
 

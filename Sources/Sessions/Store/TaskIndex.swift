@@ -1,9 +1,10 @@
 import Synchronization
 
-/// The tasks of a memory store, found by id, by name and time, and by session.
+/// The tasks of a memory store, found by id, by name and time, by session, and by the user whom they name.
 struct TaskIndex {
     private var tasks: [TaskID: StoredTask] = [:]
     private var ofSession: [SessionID: [TaskID]] = [:]
+    private var ofUser: [ExactText: Set<TaskID>] = [:]
     private var ready: [String: SortedTimes] = [:]
     private var over = SortedTimes()
 
@@ -23,9 +24,11 @@ struct TaskIndex {
         if let former = tasks.updateValue(task, forKey: task.id) {
             ready[former.name]?.remove(former.readyAt, former.id)
             over.remove(former.overAt, former.id)
+            if former.userID != nil { leaveUser(of: former) }
         } else {
             ofSession[task.id.session, default: []].append(task.id)
         }
+        if let user = task.userID { ofUser[ExactText(user), default: []].insert(task.id) }
         if task.readyAt < .max { ready[task.name, default: SortedTimes()].insert(task.readyAt, task.id) }
         if task.overAt < .max { over.insert(task.overAt, task.id) }
     }
@@ -37,6 +40,13 @@ struct TaskIndex {
         ready[task.name]?.remove(task.readyAt, id)
         if ready[task.name]?.isEmpty == true { ready[task.name] = nil }
         over.remove(task.overAt, id)
+        if task.userID != nil { leaveUser(of: task) }
+    }
+
+    private mutating func leaveUser(of task: StoredTask) {
+        guard let user = task.userID.map(ExactText.init) else { return }
+        ofUser[user]?.remove(task.id)
+        if ofUser[user]?.isEmpty == true { ofUser[user] = nil }
     }
 
     /// All but its notices.
@@ -61,7 +71,8 @@ struct TaskIndex {
     func overdue(now: Int64, limit: Int) -> [StoredTask] { over.upTo(now).prefix(limit).compactMap { tasks[$0] } }
 
     func list(_ query: TaskQuery) -> [StoredTask] {
-        let candidates = query.session.map { (ofSession[$0] ?? []).compactMap { tasks[$0] } } ?? Array(tasks.values)
+        let ids = query.session.map { ofSession[$0] ?? [] } ?? query.user.map { Array(ofUser[ExactText($0)] ?? []) }
+        let candidates = ids.map { $0.compactMap { tasks[$0] } } ?? Array(tasks.values)
         let found = candidates.filter { task in
             query.fits(task) && (query.after.map { task.id > $0 } ?? true)
         }

@@ -79,10 +79,10 @@ extension SessionEnvironment {
             notice: SessionNotice(userID: userID, reason: end?.rawValue, endsAt: time.later(by: settings.longestTask)))
     }
 
-    /// Of the end of a session, if its tokens have not ended before.
+    /// Of the end of a session, if its tokens have not ended before. That the session was erased is told in any case.
     func notice(of end: SessionEnd, _ session: StoredSession) -> StoredTask? {
         let record = session.record
-        guard givesNotice, record.token != .ofNobody, !record.hasEnded else { return nil }
+        guard givesNotice, record.token != .ofNobody || end == .erased, !record.hasEnded else { return nil }
         let now = clock.now()
         return notice(
             .ended, of: record.id, revision: record.highestRevision + 1, userID: record.userID, because: end,

@@ -22,10 +22,13 @@ package struct StoredTask: Sendable, Equatable {
     package private(set) var isKept: Bool
     /// What a task says that belongs to no journey; nil for all others.
     package let notice: SessionNotice?
+    /// The user whom it names, which need not be that of its session any more: of a notice, or of a task for which no
+    /// journey waits. Nil when it is about the session's user, or about nobody.
+    package let userID: String?
 
     package init(
         id: TaskID, name: String, attempts: Int, createdAt: Int64, attempt: Int = 0, due: Int64,
-        isClaimed: Bool = false, isKept: Bool = false, notice: SessionNotice? = nil
+        isClaimed: Bool = false, isKept: Bool = false, notice: SessionNotice? = nil, userID: String? = nil
     ) {
         self.id = id
         self.name = name
@@ -36,6 +39,7 @@ package struct StoredTask: Sendable, Equatable {
         self.isClaimed = isClaimed
         self.isKept = isKept
         self.notice = notice
+        self.userID = notice?.userID ?? userID
     }
 
     /// Whether no attempt is left.
@@ -58,7 +62,7 @@ package struct StoredTask: Sendable, Equatable {
     func going(on former: StoredTask) -> StoredTask {
         StoredTask(
             id: id, name: name, attempts: former.attempts, createdAt: former.createdAt, attempt: former.attempt,
-            due: former.due, isClaimed: former.isClaimed, isKept: isKept)
+            due: former.due, isClaimed: former.isClaimed, isKept: isKept, userID: userID)
     }
 
     /// The same, but for when it may be handed out.
@@ -171,6 +175,7 @@ package struct TaskQuery: Sendable {
     package var session: SessionID?
     /// Only those that began before that time; nil for all.
     package var before: Int64?
+    package var naming = Naming.anybody
     package let now: Int64
     /// Only those after it.
     package var after: TaskID?
@@ -184,6 +189,23 @@ package struct TaskQuery: Sendable {
         (self.now, self.after, self.limit) = (now, after, limit)
     }
 
+    /// Whom the tasks name (``StoredTask/userID``).
+    package enum Naming: Sendable {
+        case anybody, nobody
+        case user(String)
+    }
+
+    /// The user whom all of them name; nil for any.
+    package var user: String? { if case .user(let user) = naming { user } else { nil } }
+
+    private func names(_ user: String?) -> Bool {
+        switch naming {
+        case .anybody: true
+        case .nobody: user == nil
+        case .user(let wanted): user?.isExactly(wanted) ?? false
+        }
+    }
+
     /// Where the part begins: after that id. Nil for the first of all.
     package var start: TaskID? {
         guard let session else { return after }
@@ -194,6 +216,7 @@ package struct TaskQuery: Sendable {
     package func fits(_ task: StoredTask) -> Bool {
         (name.map { task.name.isExactly($0) } ?? true) && (status.map { $0 == task.status(at: now) } ?? true)
             && (session.map { $0 == task.id.session } ?? true) && (before.map { task.createdAt < $0 } ?? true)
+            && names(task.userID)
     }
 }
 

@@ -55,3 +55,10 @@ package struct TaskDetails: Sendable {
     /// That of its session, or of a task for which no journey waits, the one for whom it was recorded.
     package let userID: String?
 }
+
+extension TaskDetails {
+    init(_ standing: TaskStanding) {
+        self.init(
+            input: standing.input, notes: standing.notes, isAwaited: standing.isAwaited, userID: standing.userID)
+    }
+}

