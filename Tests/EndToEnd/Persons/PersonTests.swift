@@ -171,7 +171,7 @@ struct PersonTests {
         let documents = try file.documents()
         let reads = documents.filter { $0[string: "event"] == "admin_read" }
         #expect(reads.map { $0[string: "route"] } == ["/v1/users/{user}", "/v1/users/{user}/sessions"])
-        let read = try #require(reads.first)
+        let read = try #require(reads.first { $0[string: "request_id"] == "read-1" })
         #expect(read[string: "route"] == "/v1/users/{user}" && read[string: "user"] == "ada")
         #expect(read[string: "key"] == "loopback" && read[member: "status"] == 200)
         #expect(read[member: "sessions"] == 1 && read[member: "notices"] == 0)
