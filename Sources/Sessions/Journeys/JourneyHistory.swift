@@ -12,8 +12,10 @@ final class JourneyHistory: Sendable {
     /// When the last step was taken.
     private let last: Int64
     private let kinds: StepKinds
-    /// For each step two numbers: its kind, and the milliseconds since the step before.
-    private let text: [UInt8]
+    /// The stored form, up to the last step.
+    private let bytes: [UInt8]
+    /// Where the steps begin in that. Each is two numbers: its kind, and the milliseconds since the step before.
+    private let start: Int
     private let count: Int
 
     /// What is shown of one journey.
@@ -25,12 +27,27 @@ final class JourneyHistory: Sendable {
     /// A kind, and the milliseconds of two days. More is rare, and takes an array that grows.
     private static let mostOfStep = 6
 
-    private init(begin: Int64, last: Int64, kinds: StepKinds, text: [UInt8], count: Int) {
-        (self.begin, self.last, self.kinds, self.text, self.count) = (begin, last, kinds, text, count)
+    private init(begin: Int64, last: Int64, kinds: StepKinds, bytes: [UInt8], start: Int, count: Int) {
+        (self.begin, self.last, self.kinds) = (begin, last, kinds)
+        (self.bytes, self.start, self.count) = (bytes, start, count)
     }
 
+    private convenience init(
+        begin: Int64, last: Int64, kinds: StepKinds, text: some Collection<UInt8>, count: Int
+    ) {
+        var json = JSONWriter(reservingCapacity: kinds.stored.count + text.count + 24)
+        json.int(Int(begin))
+        json.add(",")
+        json.add(kinds.stored)
+        json.add(#",""#)
+        let head = json.bytes
+        self.init(begin: begin, last: last, kinds: kinds, bytes: head + text, start: head.count, count: count)
+    }
+
+    private var text: ArraySlice<UInt8> { bytes[start...] }
+
     /// About the bytes that it takes where it is stored.
-    var size: Int { text.count + kinds.stored.count + 20 }
+    var size: Int { bytes.count + 4 }
 
     /// One step after another.
     ///
@@ -51,15 +68,18 @@ final class JourneyHistory: Sendable {
     }
 
     private func adding(_ kind: StepKind, at now: Int64) -> JourneyHistory {
-        var kinds = kinds
-        let place = kinds.place(of: kind) ?? kinds.all.count
-        if place == kinds.all.count { kinds = kinds.adding([kind]) }
-        var text: [UInt8] = []
-        text.reserveCapacity(self.text.count + Self.mostOfStep)
-        text += self.text
-        HistoryDigits.append(place, to: &text)
-        HistoryDigits.append(Int(max(0, now &- last)), to: &text)
-        return JourneyHistory(begin: begin, last: max(last, now), kinds: kinds, text: text, count: count + 1)
+        guard let place = kinds.place(of: kind) else {
+            let kinds = kinds.adding([kind])
+            return JourneyHistory(begin: begin, last: last, kinds: kinds, text: text, count: count)
+                .adding(kind, at: now)
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(self.bytes.count + Self.mostOfStep)
+        bytes += self.bytes
+        HistoryDigits.append(place, to: &bytes)
+        HistoryDigits.append(Int(max(0, now &- last)), to: &bytes)
+        return JourneyHistory(
+            begin: begin, last: max(last, now), kinds: kinds, bytes: bytes, start: start, count: count + 1)
     }
 
     /// The same without steps that are not shown any more.
@@ -71,7 +91,7 @@ final class JourneyHistory: Sendable {
                 time = time.later(by: Int64(gap))
             }
             return JourneyHistory(
-                begin: time, last: last, kinds: kinds, text: Array(text[digits.offset...]), count: Self.fewestKept)
+                begin: time, last: last, kinds: kinds, text: text.dropFirst(digits.offset), count: Self.fewestKept)
         }
         // Without the kinds that no step has any more: from here on one may take two digits.
         let kept = entries.suffix(Self.fewestKept)
@@ -113,15 +133,12 @@ final class JourneyHistory: Sendable {
     }
 }
 
-/// The stored form: `[begin, steps, kinds, name, …]`.
+/// The stored form: `[begin, kinds, name, …, steps]`.
 extension JourneyHistory {
     func write(to json: inout JSONWriter) {
         json.beginArray()
-        json.int(Int(begin))
-        json.add(#",""#)
-        json.add(text)
-        json.add(#"","#)
-        json.add(kinds.stored)
+        json.add(bytes)
+        json.add(#"""#)
         json.endArray()
     }
 
@@ -136,28 +153,28 @@ extension JourneyHistory {
     convenience init?(reading json: inout JSONReader) throws(JSONReadError) {
         try json.beginArray()
         if json.endsArray() { return nil }
-        let (begin, text, kinds) = (try json.int(), try json.string(), try json.string())
-        var names: [String] = []
-        while !json.endsArray() { names.append(try json.string()) }
-        self.init(begin: begin, Array(text.utf8), .read(Array(kinds.utf8), names))
+        let begin = try json.int()
+        var texts: [String] = []
+        while !json.endsArray() { texts.append(try json.string()) }
+        self.init(begin: begin, texts)
     }
 
     /// Nil for what is not of that form.
     convenience init?(_ document: JSONDocument?) {
-        guard let elements = document?.elements, elements.count >= 3, let begin = elements[0].int,
-            let text = elements[1].string, let kinds = elements[2].string
-        else { return nil }
-        let names = elements.dropFirst(3).compactMap(\.string)
-        self.init(begin: Int64(begin), Array(text.utf8), .read(Array(kinds.utf8), names))
+        guard let elements = document?.elements, let begin = elements.first?.int else { return nil }
+        self.init(begin: Int64(begin), elements.dropFirst().compactMap(\.string))
     }
 
     /// What is not of the form, since it has gone through other hands, is cut off: the next step would be lost with it.
-    private convenience init(begin: Int64, _ text: [UInt8], _ kinds: StepKinds) {
-        var (digits, count, end, last) = (HistoryDigits(text), 0, 0, begin)
+    private convenience init?(begin: Int64, _ texts: [String]) {
+        guard texts.count >= 2 else { return nil }
+        let kinds = StepKinds.read(Array(texts[0].utf8), Array(texts[1..<(texts.count - 1)]))
+        let text = Array(texts[texts.count - 1].utf8)
+        var (digits, count, end, last) = (HistoryDigits(text[...]), 0, 0, begin)
         while let kind = digits.next(), kinds.all.indices.contains(kind), let gap = digits.next() {
             (count, end, last) = (count + 1, digits.offset, last.later(by: Int64(gap)))
         }
-        self.init(begin: begin, last: last, kinds: kinds, text: Array(text[..<end]), count: count)
+        self.init(begin: begin, last: last, kinds: kinds, text: text[..<end], count: count)
     }
 }
 
@@ -207,7 +224,7 @@ private final class StepKinds: Sendable {
 
     static func read(_ text: [UInt8], _ names: [String]) -> StepKinds {
         func name(_ place: Int) -> String? { names.indices.contains(place - 1) ? names[place - 1] : nil }
-        var (all, digits): ([StepKind], HistoryDigits) = ([], HistoryDigits(text))
+        var (all, digits): ([StepKind], HistoryDigits) = ([], HistoryDigits(text[...]))
         while let cause = digits.next(), let event = digits.next(), let screen = digits.next() {
             all.append(StepKind(cause: cause, event: name(event), screen: name(screen)))
         }
@@ -226,20 +243,19 @@ private final class StepKinds: Sendable {
 /// Numbers as text, with digits of base 45, the lowest first, where those from 45 on say that another follows:
 /// printable characters of ASCII from `#` on that JSON need not escape, which leaves the backslash out.
 private struct HistoryDigits {
-    private let text: [UInt8]
+    private var text: ArraySlice<UInt8>
     /// The bytes that were read.
     private(set) var offset = 0
 
     static let base = 45
     private static let (first, backslash) = (Int(UInt8(ascii: "#")), Int(UInt8(ascii: "\\")))
 
-    init(_ text: [UInt8]) { self.text = text }
+    init(_ text: ArraySlice<UInt8>) { self.text = text }
 
     /// Nil at the end, and for what is no number.
     mutating func next() -> Int? {
         var (number, weight) = (0, 1)
-        while offset < text.count {
-            let byte = Int(text[offset])
+        while let byte = text.popFirst().map(Int.init) {
             offset += 1
             let digit = byte - Self.first - (byte > Self.backslash ? 1 : 0)
             guard byte != Self.backslash, (0..<2 * Self.base).contains(digit) else { return nil }
