@@ -2,25 +2,21 @@ import JSONDocument
 
 /// The last steps of a journey, for operators: when, by what, from where to where, and who. It has no data of a person.
 ///
-/// It is kept as the text that is stored. A step appends some four bytes to that and reads nothing of it: SQLite keeps
-/// a document beside its session's row, which costs more, once the document is longer than 512 bytes.
+/// It is kept as the bytes that are stored. A step appends some four to them and reads nothing of them: SQLite keeps a
+/// document beside its session's row, which costs more, once the document is longer than 512 bytes.
 ///
 /// A class, because journeys are handed on often.
 final class JourneyHistory: Sendable {
-    /// In steady time: the first entry counts from there.
+    /// In steady time: the first step counts from there.
     private let begin: Int64
     /// When the last step was taken.
     private let last: Int64
-    /// Of screens and events.
-    private let names: [String]
-    /// The different kinds of steps. Each is three numbers: cause and who, the event, the screen that it led to; of the
-    /// last two the place among the names, counted from 1, and 0 for none.
-    private let kinds: [String]
-    /// For each step two numbers: its kind, and the milliseconds since the step before.
-    private let text: String
+    private let kinds: StepKinds
+    /// The stored form, up to the last step.
+    private let bytes: [UInt8]
+    /// Where the steps begin in that. Each is two numbers: its kind, and the milliseconds since the step before.
+    private let start: Int
     private let count: Int
-    /// About the bytes that it takes where it is stored.
-    let size: Int
 
     /// What is shown of one journey.
     static let mostShown = 50
@@ -28,12 +24,30 @@ final class JourneyHistory: Sendable {
     /// that one led.
     private static let (fewestKept, mostKept) = (mostShown + 1, mostShown + 8)
 
-    private init(begin: Int64, last: Int64, names: [String], kinds: [String], text: String, count: Int) {
-        (self.begin, self.last, self.names, self.kinds) = (begin, last, names, kinds)
-        (self.text, self.count) = (text, count)
-        let size = names.reduce(text.utf8.count + 20) { $0 + $1.utf8.count + 3 }
-        self.size = kinds.reduce(size) { $0 + $1.utf8.count }
+    /// A kind, and the milliseconds of two days. More is rare, and takes an array that grows.
+    private static let mostOfStep = 6
+
+    private init(begin: Int64, last: Int64, kinds: StepKinds, bytes: [UInt8], start: Int, count: Int) {
+        (self.begin, self.last, self.kinds) = (begin, last, kinds)
+        (self.bytes, self.start, self.count) = (bytes, start, count)
     }
+
+    private convenience init(
+        begin: Int64, last: Int64, kinds: StepKinds, text: some Collection<UInt8>, count: Int
+    ) {
+        var json = JSONWriter(reservingCapacity: kinds.stored.count + text.count + 24)
+        json.int(Int(begin))
+        json.add(",")
+        json.add(kinds.stored)
+        json.add(#",""#)
+        let head = json.bytes
+        self.init(begin: begin, last: last, kinds: kinds, bytes: head + text, start: head.count, count: count)
+    }
+
+    private var text: ArraySlice<UInt8> { bytes[start...] }
+
+    /// About the bytes that it takes where it is stored.
+    var size: Int { bytes.count + 4 }
 
     /// One step after another.
     ///
@@ -45,76 +59,61 @@ final class JourneyHistory: Sendable {
         _ cause: StepCause, by actor: JourneyActor, from: String?, to screen: String?, at now: Int64,
         after former: JourneyHistory?
     ) -> JourneyHistory {
-        guard var history = former else {
-            let empty = JourneyHistory(begin: now, last: now, names: [], kinds: [], text: "", count: 0)
-            guard let from else { return empty.adding(cause.number(by: actor), cause.event, screen, now) }
-            // Not a step, but where the next one comes from.
-            return empty.adding(StepCause.origin, nil, from, now)
-                .adding(cause.number(by: actor), cause.event, screen, now)
-        }
-        if history.count >= mostKept { history = history.shortened }
-        return history.adding(cause.number(by: actor), cause.event, screen, now)
+        let kind = StepKind(cause: cause.number(by: actor), event: cause.event, screen: screen)
+        if let former { return (former.count < mostKept ? former : former.shortened).adding(kind, at: now) }
+        let empty = JourneyHistory(begin: now, last: now, kinds: StepKinds(), text: [], count: 0)
+        guard let from else { return empty.adding(kind, at: now) }
+        // Not a step, but where the next one comes from.
+        return empty.adding(StepKind(cause: StepCause.origin, event: nil, screen: from), at: now).adding(kind, at: now)
     }
 
-    private func adding(_ cause: Int, _ event: String?, _ screen: String?, _ now: Int64) -> JourneyHistory {
-        var (names, kinds) = (names, kinds)
-        func place(_ name: String?) -> Int {
-            guard let name else { return 0 }
-            if let known = names.firstIndex(of: name) { return known + 1 }
-            names.append(name)
-            return names.count
+    private func adding(_ kind: StepKind, at now: Int64) -> JourneyHistory {
+        guard let place = kinds.place(of: kind) else {
+            let kinds = kinds.adding([kind])
+            return JourneyHistory(begin: begin, last: last, kinds: kinds, text: text, count: count)
+                .adding(kind, at: now)
         }
-        let kind = HistoryDigits.text(cause, place(event), place(screen))
-        let known = kinds.firstIndex(of: kind)
-        if known == nil { kinds.append(kind) }
-        let step = HistoryDigits.text(known ?? kinds.count - 1, Int(max(0, now &- last)))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(self.bytes.count + Self.mostOfStep)
+        bytes += self.bytes
+        HistoryDigits.append(place, to: &bytes)
+        HistoryDigits.append(Int(max(0, now &- last)), to: &bytes)
         return JourneyHistory(
-            begin: begin, last: max(last, now), names: names, kinds: kinds, text: text + step, count: count + 1)
+            begin: begin, last: max(last, now), kinds: kinds, bytes: bytes, start: start, count: count + 1)
     }
 
     /// The same without steps that are not shown any more.
     private var shortened: JourneyHistory {
-        guard kinds.count < Self.manyKinds else { return renewed }
-        var digits = HistoryDigits(text)
-        var time = begin
-        for _ in Self.fewestKept..<count {
-            guard digits.next() != nil, let gap = digits.next() else { return renewed }
-            time = time.later(by: Int64(gap))
+        if kinds.all.count < HistoryDigits.base {
+            var (digits, time) = (HistoryDigits(text), begin)
+            for _ in Self.fewestKept..<count {
+                guard digits.next() != nil, let gap = digits.next() else { break }
+                time = time.later(by: Int64(gap))
+            }
+            return JourneyHistory(
+                begin: time, last: last, kinds: kinds, text: text.dropFirst(digits.offset), count: Self.fewestKept)
         }
-        return JourneyHistory(
-            begin: time, last: last, names: names, kinds: kinds,
-            text: String(decoding: text.utf8.dropFirst(digits.offset), as: UTF8.self), count: Self.fewestKept)
-    }
-
-    /// The same without names and kinds that no step has any more.
-    private var renewed: JourneyHistory {
+        // Without the kinds that no step has any more: from here on one may take two digits.
         let kept = entries.suffix(Self.fewestKept)
         let begin = kept.first?.time ?? last
-        let empty = JourneyHistory(begin: begin, last: begin, names: [], kinds: [], text: "", count: 0)
-        return kept.reduce(empty) { $0.adding($1.cause, $1.event, $1.screen, $1.time) }
+        var (kinds, text, time): ([StepKind], [UInt8], Int64) = ([], [], begin)
+        for entry in kept {
+            let known = kinds.firstIndex(of: entry.kind)
+            if known == nil { kinds.append(entry.kind) }
+            HistoryDigits.append(known ?? kinds.count - 1, to: &text)
+            HistoryDigits.append(Int(entry.time &- time), to: &text)
+            time = entry.time
+        }
+        return JourneyHistory(
+            begin: begin, last: last, kinds: StepKinds().adding(kinds), text: text, count: kept.count)
     }
 
-    /// From here on a kind may take two digits.
-    private static let manyKinds = HistoryDigits.base
-
-    private struct Entry {
-        let cause: Int
-        let event: String?
-        let screen: String?
-        let time: Int64
-    }
-
-    /// What is not of the form ends them: they may have gone through other hands.
-    private var entries: [Entry] {
-        func name(_ place: Int) -> String? { names.indices.contains(place - 1) ? names[place - 1] : nil }
-        var entries: [Entry] = []
-        var digits = HistoryDigits(text)
-        var time = begin
-        while let kind = digits.next(), let gap = digits.next() {
-            var numbers = HistoryDigits(kinds.indices.contains(kind) ? kinds[kind] : "")
-            guard let cause = numbers.next(), let event = numbers.next(), let screen = numbers.next() else { break }
+    private var entries: [(kind: StepKind, time: Int64)] {
+        var (digits, time) = (HistoryDigits(text), begin)
+        var entries: [(kind: StepKind, time: Int64)] = []
+        while let kind = digits.next(), kinds.all.indices.contains(kind), let gap = digits.next() {
             time = time.later(by: Int64(gap))
-            entries.append(Entry(cause: cause, event: name(event), screen: name(screen), time: time))
+            entries.append((kinds.all[kind], time))
         }
         return entries
     }
@@ -125,83 +124,138 @@ final class JourneyHistory: Sendable {
     func steps(timesMovedBy shift: Int64) -> [JourneyStep] {
         let entries = entries
         return entries.indices.suffix(Self.mostShown).compactMap { place in
-            let entry = entries[place]
-            guard let (cause, actor) = StepCause.read(entry.cause) else { return nil }
+            let (kind, time) = entries[place]
+            guard let (cause, actor) = StepCause.read(kind.cause) else { return nil }
             return JourneyStep(
-                time: Timestamp(millisecondsSince1970: entry.time.later(by: shift)), cause: cause, event: entry.event,
-                from: place > 0 ? entries[place - 1].screen : nil, to: entry.screen, actor: actor)
+                time: Timestamp(millisecondsSince1970: time.later(by: shift)), cause: cause, event: kind.event,
+                from: place > 0 ? entries[place - 1].kind.screen : nil, to: kind.screen, actor: actor)
         }
     }
 }
 
-/// The stored form: `[begin, steps, kinds, name, …]`.
+/// The stored form: `[begin, kinds, name, …, steps]`.
 extension JourneyHistory {
     func write(to json: inout JSONWriter) {
         json.beginArray()
-        json.int(Int(begin))
-        json.string(text)
-        json.string(kinds.joined())
-        for name in names { json.string(name) }
+        json.add(bytes)
+        json.add(#"""#)
         json.endArray()
     }
 
     var document: JSONDocument {
-        JSONDocument(
-            [JSONDocument(Int(begin)), JSONDocument(text), JSONDocument(kinds.joined())]
-                + names.map { JSONDocument($0) })
+        var json = JSONWriter()
+        write(to: &json)
+        // The writer always writes valid JSON.
+        return (try? JSONDocument(parsing: json.bytes)) ?? .null
     }
 
     /// Nil for an empty array.
     convenience init?(reading json: inout JSONReader) throws(JSONReadError) {
         try json.beginArray()
         if json.endsArray() { return nil }
-        let (begin, text, kinds) = (try json.int(), try json.string(), try json.string())
-        var names: [String] = []
-        while !json.endsArray() { names.append(try json.string()) }
-        self.init(begin: begin, text, kinds, names)
+        let begin = try json.int()
+        var texts: [String] = []
+        while !json.endsArray() { texts.append(try json.string()) }
+        self.init(begin: begin, texts)
     }
 
     /// Nil for what is not of that form.
     convenience init?(_ document: JSONDocument?) {
-        guard let elements = document?.elements, elements.count >= 3, let begin = elements[0].int,
-            let text = elements[1].string, let kinds = elements[2].string
-        else { return nil }
-        self.init(begin: Int64(begin), text, kinds, elements.dropFirst(3).compactMap(\.string))
+        guard let elements = document?.elements, let begin = elements.first?.int else { return nil }
+        self.init(begin: Int64(begin), elements.dropFirst().compactMap(\.string))
     }
 
-    private convenience init(begin: Int64, _ text: String, _ written: String, _ names: [String]) {
-        var (kinds, numbers): ([String], HistoryDigits) = ([], HistoryDigits(written))
-        while let cause = numbers.next(), let event = numbers.next(), let screen = numbers.next() {
-            kinds.append(HistoryDigits.text(cause, event, screen))
-        }
-        // What is not of the form is cut off, or the next step would be lost with it.
-        var (digits, count, end, last) = (HistoryDigits(text), 0, 0, begin)
-        while let kind = digits.next(), kinds.indices.contains(kind), let gap = digits.next() {
+    /// What is not of the form, since it has gone through other hands, is cut off: the next step would be lost with it.
+    private convenience init?(begin: Int64, _ texts: [String]) {
+        guard texts.count >= 2 else { return nil }
+        let kinds = StepKinds.read(Array(texts[0].utf8), Array(texts[1..<(texts.count - 1)]))
+        let text = Array(texts[texts.count - 1].utf8)
+        var (digits, count, end, last) = (HistoryDigits(text[...]), 0, 0, begin)
+        while let kind = digits.next(), kinds.all.indices.contains(kind), let gap = digits.next() {
             (count, end, last) = (count + 1, digits.offset, last.later(by: Int64(gap)))
         }
-        let sound = end == text.utf8.count ? text : String(decoding: text.utf8.prefix(end), as: UTF8.self)
-        self.init(begin: begin, last: last, names: names, kinds: kinds, text: sound, count: count)
+        self.init(begin: begin, last: last, kinds: kinds, text: text[..<end], count: count)
     }
 }
 
-/// Numbers as text: printable characters of ASCII that JSON need not escape, from `#` on, without the backslash.
+/// What steps have in common that led to one screen by one event.
+private struct StepKind: Sendable, Equatable {
+    /// How and who: see ``StepCause/number(by:)``.
+    let cause: Int
+    let event: String?
+    let screen: String?
+}
+
+/// The different kinds of the steps of a history.
+private final class StepKinds: Sendable {
+    let all: [StepKind]
+    /// Three numbers for each: the cause, and the places of event and screen among the names, counted from 1, and 0 for
+    /// none.
+    private let text: [UInt8]
+    private let names: [String]
+    /// As they are stored: the text as a string, and the names.
+    let stored: [UInt8]
+
+    convenience init() { self.init([], [], []) }
+
+    private init(_ all: [StepKind], _ text: [UInt8], _ names: [String]) {
+        (self.all, self.text, self.names) = (all, text, names)
+        var json = JSONWriter(reservingCapacity: text.count + 16 * names.count + 8)
+        json.string(String(decoding: text, as: UTF8.self))
+        for name in names { json.string(name) }
+        stored = json.bytes
+    }
+
+    func adding(_ kinds: [StepKind]) -> StepKinds {
+        var (text, names) = (text, names)
+        func place(_ name: String?) -> Int {
+            guard let name else { return 0 }
+            if let known = names.firstIndex(of: name) { return known + 1 }
+            names.append(name)
+            return names.count
+        }
+        for kind in kinds {
+            HistoryDigits.append(kind.cause, to: &text)
+            HistoryDigits.append(place(kind.event), to: &text)
+            HistoryDigits.append(place(kind.screen), to: &text)
+        }
+        return StepKinds(all + kinds, text, names)
+    }
+
+    static func read(_ text: [UInt8], _ names: [String]) -> StepKinds {
+        func name(_ place: Int) -> String? { names.indices.contains(place - 1) ? names[place - 1] : nil }
+        var (all, digits): ([StepKind], HistoryDigits) = ([], HistoryDigits(text[...]))
+        while let cause = digits.next(), let event = digits.next(), let screen = digits.next() {
+            all.append(StepKind(cause: cause, event: name(event), screen: name(screen)))
+        }
+        return StepKinds().adding(all)
+    }
+
+    func place(of kind: StepKind) -> Int? {
+        // By places, which counts no reference to the names.
+        for place in all.indices where all[place].cause == kind.cause {
+            if all[place].event == kind.event, all[place].screen == kind.screen { return place }
+        }
+        return nil
+    }
+}
+
+/// Numbers as text, with digits of base 45, the lowest first, where those from 45 on say that another follows:
+/// printable characters of ASCII from `#` on that JSON need not escape, which leaves the backslash out.
 private struct HistoryDigits {
-    private let text: String.UTF8View
-    private var place: String.Index
+    private var text: ArraySlice<UInt8>
     /// The bytes that were read.
     private(set) var offset = 0
 
     static let base = 45
     private static let (first, backslash) = (Int(UInt8(ascii: "#")), Int(UInt8(ascii: "\\")))
 
-    init(_ text: String) { (self.text, place) = (text.utf8, text.startIndex) }
+    init(_ text: ArraySlice<UInt8>) { self.text = text }
 
     /// Nil at the end, and for what is no number.
     mutating func next() -> Int? {
         var (number, weight) = (0, 1)
-        while place < text.endIndex {
-            let byte = Int(text[place])
-            text.formIndex(after: &place)
+        while let byte = text.popFirst().map(Int.init) {
             offset += 1
             let digit = byte - Self.first - (byte > Self.backslash ? 1 : 0)
             guard byte != Self.backslash, (0..<2 * Self.base).contains(digit) else { return nil }
@@ -217,17 +271,13 @@ private struct HistoryDigits {
         return nil
     }
 
-    static func text(_ numbers: Int...) -> String {
-        var bytes: [UInt8] = []
-        for number in numbers {
-            var rest = number
-            while true {
-                let byte = first + rest % base + (rest >= base ? base : 0)
-                bytes.append(UInt8(truncatingIfNeeded: byte >= backslash ? byte + 1 : byte))
-                if rest < base { break }
-                rest /= base
-            }
+    static func append(_ number: Int, to bytes: inout [UInt8]) {
+        var rest = number
+        while true {
+            let byte = first + rest % base + (rest >= base ? base : 0)
+            bytes.append(UInt8(truncatingIfNeeded: byte >= backslash ? byte + 1 : byte))
+            if rest < base { return }
+            rest /= base
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
