@@ -68,7 +68,7 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// Opens the file again: its lines go to the file that has its path now. If that fails, they go on to the former one.
+    /// Opens the file again: lines go to the file that has its path now. If that fails, they go on to the former one.
     package func reopen() {
         guard let file else { return }
         do throws(AuditFileError) {
