@@ -63,22 +63,13 @@ enum SQLiteSchema {
         """
     /// See ``PlaceTable``.
     private static let journeys = """
-        CREATE TABLE journeys (
-            session    INTEGER NOT NULL,
-            place      INTEGER NOT NULL,
-            count      INTEGER NOT NULL,
-            PRIMARY KEY (session, place)
-        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE journeys (session INTEGER, place INTEGER, count INTEGER NOT NULL, PRIMARY KEY (session, place))
+        STRICT, WITHOUT ROWID;
         \(journeysAt)
         """
     private static let journeysAt = "CREATE INDEX journeys_at ON journeys (place, session);"
-    private static let places = """
-        CREATE TABLE places (
-            id         INTEGER PRIMARY KEY,
-            name       TEXT    NOT NULL,
-            count      INTEGER NOT NULL
-        ) STRICT;
-        """
+    private static let places =
+        "CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT NOT NULL, count INTEGER NOT NULL) STRICT;"
     private static let index = """
         \(journeys)
         \(places)
@@ -90,13 +81,11 @@ enum SQLiteSchema {
             value      INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """
+    /// The versions of flows that journeys have ever used, with the ids of their states then, sorted, each followed by a
+    /// blank.
     private static let flows = """
-        CREATE TABLE flows (                         -- the versions of flows that journeys have ever used
-            flow       TEXT    NOT NULL,
-            version    INTEGER NOT NULL,
-            states     TEXT    NOT NULL,             -- the ids of its states then, sorted, each followed by a blank
-            PRIMARY KEY (flow, version)
-        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE flows (flow TEXT NOT NULL, version INTEGER NOT NULL, states TEXT NOT NULL,
+        PRIMARY KEY (flow, version)) STRICT, WITHOUT ROWID;
         """
 
     /// Everything that follows from the table `sessions`, or may be lost: what is damaged of it is made anew
