@@ -8,7 +8,7 @@ extension SQLiteStore: JourneyIndex {
         try await eachUnlessDamaged(sessions) { (sessions) throws(StoreError) in
             changed += try await write { writer throws(SQLiteError) in
                 // The index can wait for room.
-                try writer.room.isLow ? sessions.map(\.id) : writer.place(sessions)
+                try writer.room.isLow ? sessions.map(\.id) : writer.places.place(sessions)
             }
         }
         return changed

@@ -54,6 +54,7 @@ struct ZeroedPageTests {
 
     private static let derived: Set = [
         "facts", "flows", "tasks", "tasks_ready", "tasks_over", "tasks_by_user", "sessions_by_user", "sessions_due",
+        "journeys", "journeys_at", "places",
     ]
 
     @Test("of each table and index: the sessions of others are read and written, and nothing that exists is missing")
@@ -223,6 +224,12 @@ struct ZeroedPageTests {
         }
         _ = try await store.overdueTasks(now: 1_000, limit: 10)
         _ = try await store.dueSessions(now: 1_000, limit: 10)
+        let nowhere = JourneyPlace(flow: "a", version: 1, state: "x", standing: .active)
+        let (counts, ids) = (
+            try await store.journeyCounts(), try await store.sessions(at: [nowhere], from: nil, limit: 10)
+        )
+        #expect(counts.isEmpty && ids.isEmpty, place)
+        _ = try await store.place([PlacedSession(SessionID(high: 1, low: 1), revision: 1, places: [nowhere])])
         let claimed = try await store.claimTasks(TaskClaim(name: "check", limit: 1_000, now: 5_000, end: 6_000)).tasks
         #expect(Set(claimed.map(\.id)).isSuperset(of: awaited.map(\.id)), place)
         for user in users {

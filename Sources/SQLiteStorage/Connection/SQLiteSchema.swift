@@ -24,25 +24,11 @@ enum SQLiteSchema {
     /// `ends_at`. SQLite keeps the text, and all tables together must fit on the first page: a lost page of another
     /// is mended.
     private static let tasks = """
-        CREATE TABLE tasks (
-            session    INTEGER NOT NULL,
-            journey    TEXT    NOT NULL,
-            number     INTEGER NOT NULL,
-            low        INTEGER NOT NULL,
-            name       TEXT    NOT NULL,
-            attempts   INTEGER NOT NULL,
-            created_at INTEGER NOT NULL,
-            ends_at    INTEGER NOT NULL,
-            attempt    INTEGER NOT NULL,
-            due        INTEGER NOT NULL,
-            claimed    INTEGER NOT NULL,
-            ready_at   INTEGER NOT NULL,
-            over_at    INTEGER NOT NULL,
-            kept       INTEGER NOT NULL DEFAULT 0,
-            notice     TEXT,
-            user_id    TEXT,
-            PRIMARY KEY (session, journey, number)
-        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE tasks (session INTEGER NOT NULL, journey TEXT NOT NULL, number INTEGER NOT NULL,
+        low INTEGER NOT NULL, name TEXT NOT NULL, attempts INTEGER NOT NULL, created_at INTEGER NOT NULL,
+        ends_at INTEGER NOT NULL, attempt INTEGER NOT NULL, due INTEGER NOT NULL, claimed INTEGER NOT NULL,
+        ready_at INTEGER NOT NULL, over_at INTEGER NOT NULL, kept INTEGER NOT NULL DEFAULT 0, notice TEXT,
+        user_id TEXT, PRIMARY KEY (session, journey, number)) STRICT, WITHOUT ROWID;
         \(tasksReady)
         \(tasksOver)
         \(tasksByUser)
@@ -72,40 +58,26 @@ enum SQLiteSchema {
         """
     /// See ``PlaceTable``.
     private static let journeys = """
-        CREATE TABLE journeys (
-            session    INTEGER NOT NULL,
-            place      INTEGER NOT NULL,
-            count      INTEGER NOT NULL,
-            PRIMARY KEY (session, place)
-        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE journeys (session INTEGER, place INTEGER, count INTEGER NOT NULL, PRIMARY KEY (session, place))
+        STRICT, WITHOUT ROWID;
         \(journeysAt)
         """
     private static let journeysAt = "CREATE INDEX journeys_at ON journeys (place, session);"
-    private static let places = """
-        CREATE TABLE places (
-            id         INTEGER PRIMARY KEY,
-            name       TEXT    NOT NULL,
-            count      INTEGER NOT NULL
-        ) STRICT;
-        """
+    private static let places =
+        "CREATE TABLE places (id INTEGER PRIMARY KEY, name TEXT NOT NULL, count INTEGER NOT NULL) STRICT;"
     private static let index = """
         \(journeys)
         \(places)
         INSERT OR REPLACE INTO facts VALUES ('places_lost', 1);
         """
-    private static let facts = """
-        CREATE TABLE facts (                         -- see StoreFacts
-            name       TEXT    NOT NULL PRIMARY KEY,
-            value      INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        """
+    /// See ``StoreFacts``.
+    private static let facts =
+        "CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    /// The versions of flows that journeys have ever used, with the ids of their states then, sorted, each followed by a
+    /// blank.
     private static let flows = """
-        CREATE TABLE flows (                         -- the versions of flows that journeys have ever used
-            flow       TEXT    NOT NULL,
-            version    INTEGER NOT NULL,
-            states     TEXT    NOT NULL,             -- the ids of its states then, sorted, each followed by a blank
-            PRIMARY KEY (flow, version)
-        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE flows (flow TEXT NOT NULL, version INTEGER NOT NULL, states TEXT NOT NULL,
+        PRIMARY KEY (flow, version)) STRICT, WITHOUT ROWID;
         """
 
     /// Everything that follows from the table `sessions`, or may be lost: what is damaged of it is made anew
@@ -136,24 +108,17 @@ enum SQLiteSchema {
             DerivedObject(name: "places", sql: places, probe: "SELECT sum(count) FROM places"),
         ] + ReplayTable.derived
 
+    /// Of `sessions`, `key` is the first half of the id, in the order of ids, `large` counts the documents that are in the
+    /// table `documents`, and `state` has the rest (``SessionRow``). Times are milliseconds since 1970, like all here;
+    /// `due_at` and `kept_until` are the ``SessionTimes``. `documents` has those that are too large for their session's
+    /// row, in pieces with consecutive ids, the first of which is in the row.
     static let tables = """
-        CREATE TABLE sessions (
-            key        INTEGER PRIMARY KEY,          -- the first half of the id, in the order of ids
-            revision   INTEGER NOT NULL,
-            used_at    INTEGER NOT NULL,             -- milliseconds since 1970, like every time here
-            expires_at INTEGER NOT NULL,
-            user_id    TEXT,
-            large      INTEGER NOT NULL,             -- how many of its documents are in the table documents
-            state      BLOB    NOT NULL,             -- the rest: see SessionRow
-            due_at     INTEGER,                      -- see SessionTimes
-            kept_until INTEGER
-        ) STRICT;
+        CREATE TABLE sessions (key INTEGER PRIMARY KEY, revision INTEGER NOT NULL, used_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL, user_id TEXT, large INTEGER NOT NULL, state BLOB NOT NULL, due_at INTEGER,
+        kept_until INTEGER) STRICT;
         \(sessionsByUser)
         \(sessionsDue)
-        CREATE TABLE documents (                     -- those that are too large for their session's row, in pieces
-            id         INTEGER PRIMARY KEY,          -- consecutive; the first is in the row
-            piece      BLOB    NOT NULL
-        ) STRICT;
+        CREATE TABLE documents (id INTEGER PRIMARY KEY, piece BLOB NOT NULL) STRICT;
         \(facts)
         \(flows)
         INSERT INTO facts VALUES ('flows_known', 1);

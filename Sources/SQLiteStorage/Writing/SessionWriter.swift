@@ -19,7 +19,6 @@ struct SessionWriter {
     private let updateSession: SQLiteStatement
     private let updateServices: SQLiteStatement
     private let selectSession: SQLiteStatement
-    private let selectRevision: SQLiteStatement
     private let deleteSession: SQLiteStatement
     private let deleteOverdue: SQLiteStatement
     private let touchSession: SQLiteStatement
@@ -59,7 +58,6 @@ struct SessionWriter {
         updateSession = try connection.prepare("\(change), user_id = ?5, expires_at = ?8 \(condition)")
         selectSession = try connection.prepare(
             "SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND \(Self.isOfID)")
-        selectRevision = try connection.prepare("SELECT revision FROM sessions WHERE key = ?1 AND \(Self.isOfID)")
         deleteSession = try connection.prepare(
             "DELETE FROM sessions WHERE key = ?1 AND \(Self.isOfID) RETURNING \(SessionRow.columns)")
         deleteOverdue = try connection.prepare(
@@ -259,33 +257,13 @@ struct SessionWriter {
             for document in row.services { try remove(document) }
             try tasks.removeAll(of: row.id)
             if row.replayBytes > 0 { try replays.removeAll(of: row.id) }
-            if row.hasJourneys { try places.set(row.id, to: []) }
+            if row.hasJourneys { try places.remove(row.id) }
             facts[.bytes] -= Int64(row.writtenBytes(keys))
             let highest = max(row.revision, row.details.revisionFloor)
             facts[.arrivalFloor] = max(facts[.arrivalFloor], Int64(clamping: highest))
         }
         facts[.sessions] -= 1
         return true
-    }
-
-    /// Those that have another revision by now.
-    func place(_ sessions: [PlacedSession]) throws(SQLiteError) -> [SessionID] {
-        var changed: [SessionID] = []
-        for session in sessions {
-            let revision = try revision(of: session.id)
-            if revision == nil || revision == Int64(clamping: session.revision) {
-                try places.set(session.id, to: revision == nil ? [] : session.places)
-            } else {
-                changed.append(session.id)
-            }
-        }
-        return changed
-    }
-
-    private func revision(of id: SessionID) throws(SQLiteError) -> Int64? {
-        try bind(id, to: selectRevision)
-        defer { selectRevision.reset() }
-        return try selectRevision.step() ? selectRevision.int64(0) : nil
     }
 
     func replaceUsedFlows(_ flows: [UsedFlow]) throws(SQLiteError) {

@@ -106,8 +106,7 @@ final class RescuedRows {
         // Each document that lacks a piece is told by its name.
         case "documents": break
         case "facts": report("\(place): the numbers of the store are made anew, and revisions continue far above")
-        case "journeys", "places": break
-        case "flows": report("\(place): the server makes it anew from its journeys")
+        case "flows", "journeys", "places": report("\(place): the server makes it anew from its journeys")
         case "tasks": report("\(place): the server makes the tasks on it anew from their journeys")
         default: report("\(place): the rows on it are missing")
         }
@@ -185,7 +184,7 @@ final class RescuedRows {
             let low = Record(cell.payload, isCut: cell.missing != nil)?.blob(6)?.dropFirst().prefix(8)
             let id = low.map { SessionID(key: cell.key, low: $0.reduce(0) { $0 << 8 | UInt64($1) }) }
             report("\(id.map { "\($0)" } ?? "the session with the key \(cell.key)") is missing: \(reason)")
-        case "documents", "journeys", "places": break
+        case "documents": break
         default: report("a row of the table \(table.name) is missing: \(reason)")
         }
     }
