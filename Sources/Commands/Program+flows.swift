@@ -42,7 +42,7 @@ extension Program {
         return ConfigurationProblem(
             obstacle.isNonsense ? .error : .warning, at: loaded.origin(of: "backup.directory"),
             pointer: "/backup/directory", code: "unusable_directory",
-            "backup.directory is \(directory), and \(obstacle.reason)")
+            "backup.directory is \(directory): \(obstacle.reason)")
     }
 
     /// Reports what these flows would do to the journeys of a running server.

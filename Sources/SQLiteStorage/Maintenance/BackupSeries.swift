@@ -34,7 +34,7 @@ package final class BackupSeries: Sendable {
     package static func obstacle(in directory: String) -> (reason: String, isNonsense: Bool)? {
         var status = stat()
         guard stat(directory, &status) == 0 else { return (String(cString: strerror(errno)), errno == ENOTDIR) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return ("that is not a directory", true) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return ("it is not a directory", true) }
         return access(directory, W_OK | X_OK) == 0 ? nil : ("user \(getuid()) may not write to it", false)
     }
 
