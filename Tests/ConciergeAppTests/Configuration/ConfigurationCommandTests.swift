@@ -33,10 +33,13 @@ struct ConfigurationCommandTests {
             (["serve", "--sources"], #"concierge: serve has no flag "--sources""#),
             (["config", "--sources=1"], "concierge: --sources takes no value"),
             (["version", "--port", "1"], #"concierge: version has no flag "--port""#),
-            (["store"], "concierge: store needs an action: one of check, stats, backup, repair, vacuum, rekey"),
+            (
+                ["store"],
+                "concierge: store needs an action: one of check, stats, backup, restore, repair, vacuum, rekey"
+            ),
             (
                 ["store", "chekc"],
-                #"concierge: store cannot "chekc"; allowed is one of check, stats, backup, repair, vacuum, rekey; did you mean check?"#
+                #"concierge: store cannot "chekc"; allowed is one of check, stats, backup, restore, repair, vacuum, rekey; did you mean check?"#
             ),
             (["store", "backup"], "concierge: store backup needs the path of the file to be written"),
             (["store", "repair"], "concierge: store repair needs the path of the file to be written"),

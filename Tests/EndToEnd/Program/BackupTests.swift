@@ -121,6 +121,8 @@ struct BackupTests {
                 let second = try ProgramProcess([
                     "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store",
                     "sqlite:\(other.folder)/elsewhere/sessions.db", "--set", "backup.directory=\(other.backups)",
+                    // It takes the other's for its own until it makes one.
+                    "--set", "backup.every=1s",
                 ])
                 let refused = try await second.line(of: "backup_failed")
                 #expect(refused[string: "detail"]?.contains("has the backups of another server") == true)
@@ -206,13 +208,15 @@ struct BackupTests {
             #expect(access(place.database, F_OK) != 0)
             #expect(try await place.restore(damaged, "--force").status == 0)
             for (file, says) in [
-                (place.database, "is the store itself"), ("\(place.folder)/none.db", "does not exist"),
-                ("\(place.folder)/copy.db-wal", "not an SQLite database"),
+                ("\(place.folder)/none.db", "does not exist"),
+                ("\(place.folder)/copy.db-wal", "file is not a database"),
             ] {
                 let refused = try await place.restore(file)
                 #expect(refused.status == 1 && refused.complaints.contains(says), "\(refused.complaints)")
             }
             #expect(try await place.restore(backup).status == 0)
+            let itself = try await place.restore(place.database)
+            #expect(itself.status == 1 && itself.complaints.contains("is the store itself"), "\(itself.complaints)")
             let usage = try await ProgramProcess.run(["store", "restore"])
             #expect(usage.status == 2 && usage.complaints.contains("the path of the file to be restored"))
         }
