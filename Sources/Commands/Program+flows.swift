@@ -34,7 +34,8 @@ extension Program {
             at: loaded.origin(of: "store"), pointer: "/store", code: "unusable_store", "\(problem)")
     }
 
-    /// Why the server could make no backups. It would start all the same: the directory may be a disk that is mounted later.
+    /// Why the server could make no backups. It would start all the same: the directory may be a disk that is mounted
+    /// later.
     private static func backupProblem(of loaded: LoadedConfiguration, _ files: FileReader) -> ConfigurationProblem? {
         guard let directory = loaded.configuration.backup.directory,
             let obstacle = BackupSeries.obstacle(in: files.path(of: directory))

@@ -262,8 +262,8 @@ struct RedisScript: Sendable {
             return found
             """, needsRoom: false)
 
-    /// Puts the journeys of a session in the place of those that the index has (``RedisKeys/places``), unless it has those
-    /// of a later revision. All is read before something is written, as in ``replays``.
+    /// Puts the journeys of a session in the place of those that the index has (``RedisKeys/places``), unless it has
+    /// those of a later revision. All is read before something is written, as in ``replays``.
     ///
     /// Arguments: the session's part, its member there, its revision, and the place of each journey.
     static let place = RedisScript(

@@ -94,8 +94,8 @@ final class StoreBackups: Sendable {
         }
     }
 
-    /// Works on a thread of its own. A task that is cancelled waits while the store is read, since it is closed then, and
-    /// for nothing else: not for the check, nor for a disk that does not answer.
+    /// Works on a thread of its own. A task that is cancelled waits while the store is read, since it is closed then,
+    /// and for nothing else: not for the check, nor for a disk that does not answer.
     ///
     /// - Returns: nil when the task is cancelled.
     private func onThread<Value: Sendable>(_ body: @escaping @Sendable (Gate) -> Value) async -> Value? {

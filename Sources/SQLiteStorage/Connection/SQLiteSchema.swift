@@ -73,8 +73,8 @@ enum SQLiteSchema {
     /// See ``StoreFacts``.
     private static let facts =
         "CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-    /// The versions of flows that journeys have ever used, with the ids of their states then, sorted, each followed by a
-    /// blank.
+    /// The versions of flows that journeys have ever used, with the ids of their states then, sorted, each followed by
+    /// a blank.
     private static let flows = """
         CREATE TABLE flows (flow TEXT NOT NULL, version INTEGER NOT NULL, states TEXT NOT NULL,
         PRIMARY KEY (flow, version)) STRICT, WITHOUT ROWID;
@@ -108,10 +108,10 @@ enum SQLiteSchema {
             DerivedObject(name: "places", sql: places, probe: "SELECT sum(count) FROM places"),
         ] + ReplayTable.derived
 
-    /// Of `sessions`, `key` is the first half of the id, in the order of ids, `large` counts the documents that are in the
-    /// table `documents`, and `state` has the rest (``SessionRow``). Times are milliseconds since 1970, like all here;
-    /// `due_at` and `kept_until` are the ``SessionTimes``. `documents` has those that are too large for their session's
-    /// row, in pieces with consecutive ids, the first of which is in the row.
+    /// Of `sessions`, `key` is the first half of the id, in the order of ids, `large` counts the documents that are in
+    /// the table `documents`, and `state` has the rest (``SessionRow``). Times are milliseconds since 1970, like all
+    /// here; `due_at` and `kept_until` are the ``SessionTimes``. `documents` has those that are too large for their
+    /// session's row, in pieces with consecutive ids, the first of which is in the row.
     static let tables = """
         CREATE TABLE sessions (key INTEGER PRIMARY KEY, revision INTEGER NOT NULL, used_at INTEGER NOT NULL,
         expires_at INTEGER NOT NULL, user_id TEXT, large INTEGER NOT NULL, state BLOB NOT NULL, due_at INTEGER,

@@ -2,9 +2,9 @@ import Glibc
 import Storage
 import Synchronization
 
-/// The backups of one database in a directory, `sessions-20261129T101500Z.db` of `sessions.db`: adds one, and removes the
-/// oldest. Other files are left alone, and so is a backup of a later time than now, which a wrong clock has made: it is
-/// neither counted nor removed.
+/// The backups of one database in a directory, `sessions-20261129T101500Z.db` of `sessions.db`: adds one, and removes
+/// the oldest. Other files are left alone, and so is a backup of a later time than now, which a wrong clock has made:
+/// it is neither counted nor removed.
 package final class BackupSeries: Sendable {
     private let directory: String
     /// What the names begin with: the name of the database without its ending, and a hyphen.

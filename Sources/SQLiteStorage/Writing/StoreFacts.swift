@@ -41,8 +41,8 @@ final class StoreFacts: @unchecked Sendable {
         case restored
         /// 1 when some tasks, or times of sessions, may be missing: they follow from the journeys.
         case tasksLost = "tasks_lost"
-        /// 1 when the index of journeys may not say where they stand. It is told of commits a moment later, so it may not
-        /// after a crash.
+        /// 1 when the index of journeys may not say where they stand. It is told of commits a moment later, so it may
+        /// not after a crash.
         case placesLost = "places_lost"
         /// 1 when the file has pages that nothing refers to, or is wrong about which page refers to which. Only when
         /// the file is written anew does it shrink.

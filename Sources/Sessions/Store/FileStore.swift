@@ -19,8 +19,8 @@ package protocol FileStore: SessionStore {
     /// - Returns: false when a session has changed since its tasks were derived: they have to be derived again.
     func restoreTasks(_ lost: [RestoredTasks], areAll: Bool) async throws(StoreError) -> Bool
 
-    /// Whether the index of journeys may not say where they stand: because of damage, after a crash, or because an older
-    /// program has made the file.
+    /// Whether the index of journeys may not say where they stand: because of damage, after a crash, or because an
+    /// older program has made the file.
     var hasLostPlaces: Bool { get }
 
     /// Every session was placed since.

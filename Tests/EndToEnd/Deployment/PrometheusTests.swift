@@ -115,6 +115,7 @@ struct PrometheusTests {
         try await withFolder([:]) { _, folder in
             try await withApplication(flows: [TestFlows.wizard]) {
                 $0.store = .sqlite("\(folder)/sessions.db")
+                $0.backup.directory = "\(folder)/backups"
             } _: { app in
                 let client = try await app.newSession().client
                 try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
