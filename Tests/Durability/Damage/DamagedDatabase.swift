@@ -166,6 +166,8 @@ enum PageKind: Hashable, Sendable, CustomStringConvertible {
         .tree("sessions_by_user", "internal"), .tree("sessions_by_user", "leaf"), .tree("sessions_due", "leaf"),
         .tree("facts", "leaf"),
         .tree("flows", "leaf"), .tree("tasks", "leaf"), .tree("tasks_ready", "leaf"), .tree("tasks_over", "leaf"),
+        .tree("tasks_by_user", "leaf"), .tree("journeys", "leaf"), .tree("journeys_at", "leaf"),
+        .tree("places", "leaf"),
         .tree("replays", "leaf"), .tree("replays_by_id", "leaf"), .tree("lone_replays", "leaf"),
         .tree("lone_replays_by_id", "leaf"),
         .map, .free,
