@@ -178,6 +178,8 @@ package final class SQLiteStore: FileStore {
     /// Returns when all earlier calls are done and the file is closed. Later calls are refused.
     package func close() async {
         readers.close()
+        // The writer's connection is the last one, which removes SQLite's log.
+        await readers.waitForEnd()
         commits.close()
         await commits.waitForEnd()
         writeback.close()

@@ -73,16 +73,22 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
 final class ReaderPool: Sendable {
     typealias Job = @Sendable (SessionReader) -> Void
     private let queue = WorkQueue<Job>()
+    /// One for each thread.
+    private let ends: [Completion]
 
     /// - Parameter open: opens the database for reading; called for each thread.
     init(
         threads: Int, open: @escaping @Sendable () throws(SQLiteError) -> SessionReader
     ) throws {
-        for _ in 0..<threads {
+        ends = (0..<threads).map { _ in Completion() }
+        for end in ends {
             // Made before the thread starts, and used by that thread alone.
-            nonisolated(unsafe) let reader = try open()
+            nonisolated(unsafe) var reader: SessionReader? = try open()
             let isStarted = DetachedThread.start("store reader") { [queue] in
-                while let job = queue.take(atMost: 1)?.first { job(reader) }
+                if let reader { while let job = queue.take(atMost: 1)?.first { job(reader) } }
+                // Closes its connection.
+                reader = nil
+                end.reach()
             }
             guard isStarted else { throw StoreOpeningError.noThread }
         }
@@ -108,4 +114,7 @@ final class ReaderPool: Sendable {
     }
 
     func close() { queue.close() }
+
+    /// Waits, after ``close()``, until all jobs are done and all connections closed.
+    func waitForEnd() async { for end in ends { await end.wait() } }
 }
