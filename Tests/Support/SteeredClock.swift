@@ -40,15 +40,24 @@ package final class SteeredClock: SessionClock {
     private static let patience = Duration.seconds(10)
 
     /// Lets the time run, a second at a time, until `body` has returned.
-    package func running<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+    ///
+    /// - Parameter limit: seconds, after which the time stands still again: on a busy machine it may run ahead of those
+    ///   that have not slept yet.
+    package func running<Value>(
+        atMost limit: Int = .max, _ body: () async throws -> Value
+    ) async rethrows -> Value {
         let ticking = Task {
             var (usual, latest) = (1, ContinuousClock.now + Self.patience)
-            while !Task.isCancelled {
+            var left = limit
+            while left > 0, !Task.isCancelled {
                 // Those that sleep a second at a time have seen the last one, unless some have gone for good.
                 let asleep = state.withLock(\.sleepers.count)
                 if asleep >= usual || .now > latest {
                     (usual, latest) = (max(asleep, 1), .now + Self.patience)
-                    if asleep > 0 { advance(.seconds(1)) }
+                    if asleep > 0 {
+                        advance(.seconds(1))
+                        left -= 1
+                    }
                 }
                 await Task.yield()
             }

@@ -22,8 +22,9 @@ extension FlowEngine {
     func isLoaded(_ journey: Journey) -> Bool {
         journey.coordinators.indices.allSatisfy { place in
             guard let flow = catalog.flow(of: journey.coordinators, at: place) else { return false }
-            guard let top = journey.frames.last, top.coordinator == journey.coordinators[place].id else { return true }
-            return flow.screen(of: top) != nil
+            let top = journey.frames.indices.last
+            guard let top, journey.frames[top].coordinator == journey.coordinators[place].id else { return true }
+            return flow.screen(of: journey.frames[top]) != nil
         }
     }
 

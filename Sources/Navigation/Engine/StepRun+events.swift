@@ -103,7 +103,7 @@ extension StepRun {
                 return Reaction(rule, of: coordinator, in: flow, on: screen, of: top.coordinator)
             }
             rule = nil
-            next = journey.coordinator(coordinator)?.parent
+            next = journey.parent(of: coordinator)
         }
         return nil
     }
@@ -115,7 +115,7 @@ extension StepRun {
         var next: Int? = top.coordinator
         while let coordinator = next {
             flows.append((coordinator, try flow(of: coordinator)))
-            next = journey.coordinator(coordinator)?.parent
+            next = journey.parent(of: coordinator)
         }
         let reactions = try screen(of: top).screen.reactions(in: flows)
         return isFromBackend || !reactions.contains { $0.rule.isBackend }

@@ -48,13 +48,13 @@ extension StepRun {
             urge.transitions.append((otherwise, top.coordinator))
         }
         var own = screen.screen.always
-        var state = top.state
+        var state: String?
         var next: Int? = top.coordinator
         while let coordinator = next {
             let flow = try flow(of: coordinator)
             if !own.isEmpty || !flow.always.isEmpty {
                 // The journey does not move to where it is.
-                let here = flow.place(of: state)
+                let here = flow.place(of: state ?? top.state)
                 let scope = try scope(of: coordinator)
                 for transition in own + flow.always where transition.target.map({ $0 != here }) ?? true {
                     guard scope.test(transition) == .holds else { continue }

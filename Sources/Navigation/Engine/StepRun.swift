@@ -214,9 +214,11 @@ extension StepRun {
     mutating func isOpen(_ frame: Frame) throws(JourneyRefusal) -> Bool {
         guard let screen = try flow(of: frame.coordinator).screen(of: frame) else { return false }
         if screen.requires.guards.isEmpty { return true }
-        let owners = owners(of: frame.coordinator)
+        // Not the frame: the closure would copy it.
+        let (coordinator, params) = (frame.coordinator, frame.params)
+        let owners = owners(of: coordinator)
         return try services.meet(screen.requires, seenBy: owners) { () throws(JourneyRefusal) in
-            try scope(of: frame.coordinator, with: frame.params)
+            try scope(of: coordinator, with: params)
         }
     }
 

@@ -21,15 +21,16 @@ extension Journey {
 
     /// The coordinators must be a tree, parents first, with ascending ids.
     var flawOfCoordinators: JSONViolation? {
-        guard let root = coordinators.first else { return JSONViolation(pointer: "/who", detail: "must not be empty") }
+        guard !coordinators.isEmpty else { return JSONViolation(pointer: "/who", detail: "must not be empty") }
         guard coordinators.count <= StepRun.maximumCoordinators else {
             return JSONViolation(pointer: "/who", detail: "must be \(StepRun.maximumCoordinators) at most")
         }
-        guard root.id == 0, root.parent == nil else {
+        guard coordinators[0].id == 0, coordinators[0].parent == nil else {
             return JSONViolation(
                 pointer: "/who/0", detail: "must be the journey's own coordinator, which has no parent")
         }
-        for (place, child) in coordinators.enumerated().dropFirst() {
+        for place in coordinators.indices.dropFirst() {
+            let child = coordinators[place]
             func flaw(_ member: Int, _ detail: String) -> JSONViolation {
                 JSONViolation(pointer: "/who/\(place)/\(member)", detail: detail)
             }

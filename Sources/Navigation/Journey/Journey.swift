@@ -54,6 +54,18 @@ extension Journey {
     /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }
 
+    package typealias Screen = (flow: String, state: String)
+
+    /// The flow and the state of the top frame, without a copy of that.
+    package var screen: Screen? { Self.screen(frames, coordinators, flow) }
+
+    /// The same of parts: a method that is called on a journey of an object copies the journey.
+    package static func screen(_ frames: [Frame], _ coordinators: [Coordinator], _ flow: String) -> Screen? {
+        guard let top = frames.indices.last else { return nil }
+        let coordinator = coordinators.place(of: frames[top].coordinator)
+        return (coordinator.map { coordinators[$0].flow } ?? flow, frames[top].state)
+    }
+
     /// The state of the journey's own flow: that of the top screen, or the one whose child flow has that. Nil when the
     /// journey is over.
     package var ownState: String? {
@@ -68,6 +80,9 @@ extension Journey {
 
     /// The coordinator of that id.
     public func coordinator(_ id: Int) -> Coordinator? { coordinators.place(of: id).map { coordinators[$0] } }
+
+    /// The coordinator that started one.
+    func parent(of coordinator: Int) -> Int? { coordinators.place(of: coordinator).flatMap { coordinators[$0].parent } }
 
     /// The journey by another name, for another session.
     package func renamed(_ id: String) -> Journey {

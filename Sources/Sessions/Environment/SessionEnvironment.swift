@@ -90,9 +90,8 @@ final class SessionEnvironment: Sendable {
     }
 
     /// Called after each commit.
-    func noteMoves(by commit: borrowing SessionCommit) {
-        guard let index = coordinatorService?.index, commit.changedServices.contains(index) else { return }
-        noteMoved(commit.record.id)
+    func noteMoves(of id: SessionID, _ changedServices: [UInt16]) {
+        if let index = coordinatorService?.index, changedServices.contains(index) { noteMoved(id) }
     }
 
     /// The store's index of journeys may have the session's where they were.

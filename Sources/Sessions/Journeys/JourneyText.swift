@@ -27,7 +27,7 @@ package final class JourneyText: Sendable {
         dueAt: Int64?, problem: JourneyRefusal? = nil
     ) {
         self.journey = journey.id
-        flow = journey.top.flatMap { journey.coordinator($0.coordinator)?.flow } ?? journey.flow
+        flow = journey.screen?.flow ?? journey.flow
         self.bytes = bytes
         self.etag = etag
         self.revision = revision

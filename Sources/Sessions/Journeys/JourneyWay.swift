@@ -1,8 +1,8 @@
 import Navigation
 import Synchronization
 
-/// From where to where a step has led a journey.
-package struct JourneyWay: Sendable, Hashable {
+/// From where to where a step has led a journey. A class, because responses hand it on.
+package final class JourneyWay: Sendable {
     /// The flow whose screen was left; of a journey that starts, the one whose screen was entered.
     package let flow: String
     /// The state whose frame was on top; nil for a journey that starts.
@@ -11,19 +11,25 @@ package struct JourneyWay: Sendable, Hashable {
     /// `(finished)` or `(expired)`.
     package let to: String
 
-    /// - Parameter former: nil for a journey that was not there.
-    init(from former: Journey?, to journey: Journey) {
-        let left = former.flatMap { former in former.top.map { (former.flow(of: $0), $0.state) } }
-        let entered = journey.top.map { (flow: journey.flow(of: $0), state: $0.state) }
-        let flow = left?.0 ?? entered?.flow ?? journey.flow
+    /// - Parameter former: nil for a journey that was not there, or was over.
+    init(from former: Journey.Screen?, to entered: Journey.Screen?, of entry: KeptJourney) {
+        let flow = former?.flow ?? entered?.flow ?? entry.journey.flow
         self.flow = flow
-        from = left?.1
-        to = entered.map { $0.flow == flow ? $0.state : "\($0.flow):\($0.state)" } ?? "(\(journey.status.rawValue))"
+        from = former?.state
+        to =
+            if let entered { entered.flow == flow ? entered.state : "\(entered.flow):\(entered.state)" } else {
+                "(\(entry.journey.status.rawValue))"
+            }
     }
 }
 
-extension Journey {
-    fileprivate func flow(of frame: Frame) -> String { coordinator(frame.coordinator)?.flow ?? flow }
+extension JourneyWay: Hashable {
+    package static func == (one: JourneyWay, other: JourneyWay) -> Bool {
+        one.to == other.to && one.from == other.from && one.flow == other.flow
+    }
+
+    /// Few ways end on one screen.
+    package func hash(into hasher: inout Hasher) { hasher.combine(to) }
 }
 
 /// How often journeys have gone which way, since the process started. There are as many ways as flows have pairs of

@@ -116,7 +116,7 @@ extension JourneyWork {
             // The worker's lease is not known here, so no better result is waited for.
             notes.result?.isHeld = true
         }
-        let screen = journey.top?.state
+        let screen = journey.screen?.state
         let history = JourneyHistory.adding(
             .move, by: actor, from: screen, to: screen, at: pending.now, after: departed.history)
         let entry = kept.keep(journey, history: history)

@@ -227,7 +227,13 @@ extension JourneyWork {
         let number = step.journey.step
         if !step.journey.owned.isEmpty { step.journey.stampOwned(revision: pending.revision, at: pending.now) }
         if !cause.isByTime { step.journey.isOfUser = pending.hasUser }
-        let history = history(of: step.journey, after: former, cause)
+        let (left, entered) = (former?.screen, step.journey.screen)
+        // The one before stays when the step has only said anew when the journey is due.
+        let isStep = former.map { $0.journey.step != number } ?? true
+        let history =
+            isStep
+            ? JourneyHistory.adding(
+                cause, by: actor, from: left?.state, to: entered?.state, at: pending.now, after: former?.history) : nil
         var entry = kept.keep(step.journey, history: history)
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and
         // what was asked for. So a step is never above twice the revision.
@@ -235,7 +241,7 @@ extension JourneyWork {
         if entry.journey.step <= floor {
             entry = kept.keep(entry.journey.continuing(after: floor + 1 - entry.journey.step))
         }
-        let way = JourneyWay(from: former?.journey, to: entry.journey)
+        let way = JourneyWay(from: left, to: entered, of: entry)
         if way.from != way.to { pending.ways.append(way) }
         self.way = way
         if former?.journey.task != nil || entry.journey.task != nil {
@@ -246,14 +252,6 @@ extension JourneyWork {
         // The text says the step that was taken, which may have been raised.
         if entry.journey.step == number { prepared = text }
         return try createOwned(of: entry)
-    }
-
-    /// Nil for that of the journey before: the step has only said anew when the journey is due.
-    private func history(of journey: Journey, after former: KeptJourney?, _ cause: StepCause) -> JourneyHistory? {
-        if let former, former.journey.step == journey.step { return nil }
-        return .adding(
-            cause, by: actor, from: former?.journey.top?.state, to: journey.top?.state, at: pending.now,
-            after: former?.history)
     }
 
     mutating func make(_ change: ServiceChange) throws(SessionError) {

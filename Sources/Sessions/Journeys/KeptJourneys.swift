@@ -307,6 +307,9 @@ final class KeptJourney: Sendable {
         self.history = history
     }
 
+    /// Where it stands; nil when it is over.
+    var screen: Journey.Screen? { Journey.screen(journey.frames, journey.coordinators, journey.flow) }
+
     func write(to json: inout JSONWriter) { journey.write(to: &json) }
 }
 

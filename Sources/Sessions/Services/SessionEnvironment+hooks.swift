@@ -174,7 +174,7 @@ extension JourneyWork {
         guard !missing.isEmpty else { return entry }
         creations += 1
         guard creations <= Self.mostCreations else {
-            throw JourneyRefusal.endless(flow: entry.journey.flow, state: entry.journey.top?.state ?? "")
+            throw JourneyRefusal.endless(flow: entry.journey.flow, state: entry.journey.screen?.state ?? "")
         }
         var changed = pending
         for service in missing { try environment.create(service, inJourney: id, on: &changed) }

@@ -279,8 +279,7 @@ extension Session {
     package func place(ofJourney id: String) -> (flow: String, state: String?)? {
         guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey
         else { return nil }
-        let top = journey.top
-        return (top.flatMap { journey.coordinator($0.coordinator)?.flow } ?? journey.flow, top?.state)
+        return journey.screen.map { ($0.flow, $0.state) } ?? (journey.flow, nil)
     }
 
     /// How to start a journey over with its flow; nil when there is no such journey or flow.

@@ -195,8 +195,11 @@ extension Session {
         _ pending: borrowing PendingState, _ commit: SessionCommit?, _ isFirstMemory: Bool, isWatched: Bool
     ) {
         if isFirstMemory { noteMemory(pending.base.id) }
-        if let commit, !commit.newFlows.isEmpty { environment.knowFlows(commit.newFlows) }
-        if let commit { environment.noteMoves(by: commit) }
+        if commit != nil {
+            // By parts: who binds the commit copies it.
+            if let flows = commit?.newFlows, !flows.isEmpty { environment.knowFlows(flows) }
+            if let services = commit?.changedServices { environment.noteMoves(of: pending.base.id, services) }
+        }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
         for note in pending.notes { environment.tell(note) }
         for way in pending.ways { environment.transitions.count(way) }

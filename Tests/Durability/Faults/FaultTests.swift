@@ -64,6 +64,8 @@ struct FaultTests {
 
     /// Without the first four, which are of opening the file: see ``failedStart(_:)``.
     static let failures = isLong ? Array(5...24) : [5]
+    /// How many syncs fail. The server's own writes try again, too, and must not use them up before anybody looks.
+    private static let failed = 20
 
     @Test(
         "after a failed sync nothing unsynced is acknowledged; the server is unready, recovers, and loses nothing",
@@ -71,7 +73,7 @@ struct FaultTests {
     func failedSync(_ number: Int) async throws {
         try await withFolder(Server.files) { _, folder in
             let session = try await Self.newSession(in: folder)
-            let server = try await Server(in: folder, through: Strace.failing("fdatasync", number))
+            let server = try await Server(in: folder, through: Strace.failing("fdatasync", number, count: Self.failed))
             let port = server.port
             let client = try await blocking {
                 var client = OneSession(session)

@@ -26,7 +26,8 @@ struct WatchingUseTests {
                 // The session ends, or six comments say that it has outlived its idle timeout.
                 var comments = 0
                 while comments < 6 {
-                    let block = try await clock.running { try await stream.block() }
+                    // A comment comes each 15 seconds.
+                    let block = try await clock.running(atMost: 20) { try await stream.block() }
                     if block == .end || block == .cut { break }
                     if block == .comment { comments += 1 }
                 }

@@ -42,7 +42,7 @@ extension JSONWriter {
         member("status", journey.status.rawValue)
         member("step", journey.step)
         name("screen")
-        if let screen = journey.top?.state { string(screen) } else { null() }
+        if let screen = journey.screen?.state { string(screen) } else { null() }
         name("outcome")
         if let outcome = journey.outcome { string(outcome) } else { null() }
         member("started_at", shown(journey.startedAt).description)
