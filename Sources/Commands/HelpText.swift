@@ -167,8 +167,8 @@ enum HelpText {
         case .`init`:
             """
 
-            DIR is the working directory if it is left out. It is made if it does not exist. Nothing is overwritten: if one
-            of the files is there already, the status is 1 and nothing is written.
+            DIR is the working directory if it is left out. It is made if it does not exist. Nothing is overwritten: if DIR
+            has a folder `config` already, the status is 1 and nothing is written.
 
             """
         case .serve, .config, .schema, .health, .version, .help: ""

@@ -22,7 +22,7 @@ extension Program {
         }
         let clock = SystemClock()
         let administration = Administration(
-            listener: try AdminListener(of: loaded, timeoutSeconds: 60),
+            listener: try AdminListener(of: loaded, timeoutSeconds: 120),
             text: TerminalText(
                 now: Timestamp(millisecondsSince1970: clock.wall(at: clock.now())), hasColors: hasColors),
             output: output, isJSON: invocation["--json"] != nil || !output.isTerminal)
@@ -131,7 +131,6 @@ private struct Administration {
     private static func sentence(_ problem: JSONDocument) -> String? {
         guard let title = problem[member: "title"]?.string else { return nil }
         var sentence = title + (problem[member: "detail"]?.string.map { ": \($0.asClause)" } ?? "")
-        if let screen = problem[member: "screen"]?.string { sentence += "; at screen \(screen)" }
         for error in problem[member: "errors"]?.elements ?? [] { sentence += "; \(TerminalText.plain(error))" }
         return (sentence + (problem[member: "code"]?.string.map { " (\($0))" } ?? "")).printable
     }

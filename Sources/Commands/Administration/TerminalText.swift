@@ -19,11 +19,12 @@ struct Column: Sendable, ExpressibleByStringLiteral {
         return column
     }
 
-    /// The values at its paths, without those that are missing or null.
+    /// The values at its paths, without those that are missing, null or empty.
     fileprivate func values(of item: JSONDocument) -> [JSONDocument] {
         paths.compactMap { path in
             let value = path.reduce(Optional(item)) { $0?[member: $1] }
-            return value?.isNull == false ? value : nil
+            let isEmpty = value?.count == 0 && (value?.elements != nil || value?.members != nil)
+            return value?.isNull == false && !isEmpty ? value : nil
         }
     }
 }

@@ -43,6 +43,8 @@ enum FirstFiles {
             "version": 1,
             "description": "How it was: stars, and a comment",
             "initial": "stars",
+            // Each journey has a document of its own, which ends with it.
+            "owns": ["feedback"],
             "states": {
                 "stars": {
                     "title": "How was it?",

@@ -5,12 +5,12 @@ import Operations
 extension Program {
     /// Writes the files of a first application, unless one of them is there.
     static func begin(in directory: String?, _ files: FileReader, _ output: ProgramOutput) throws -> Int32 {
-        let directory = directory ?? "."
+        let directory = directory ?? ""
         let path = { (name: String) in files.path(of: PathText.join(directory, name)) }
-        if let name = FirstFiles.all.map(\.name).first(where: { access(path($0), F_OK) == 0 }) {
+        if let name = (FirstFiles.all.map(\.name) + FirstFiles.folders).first(where: { access(path($0), F_OK) == 0 }) {
             throw CommandFailure("\(PathText.join(directory, name)) is there already, and nothing was written")
         }
-        for folder in [""] + FirstFiles.folders {
+        for folder in (directory.isEmpty ? [] : [""]) + FirstFiles.folders {
             guard mkdir(path(folder), 0o777) == 0 || errno == EEXIST else {
                 throw CommandFailure.ofFile(PathText.join(directory, folder))
             }
@@ -23,7 +23,7 @@ extension Program {
             ("check", "finds mistakes in these files"), ("test", "runs the script of the flow"),
             ("dev", "serves the flow, and takes in changes of these files"),
         ]
-        output.result("\nGo on with\n\n" + (directory == "." ? "" : "  cd \(directory)\n"))
+        output.result("\nGo on with\n\n" + (directory.isEmpty ? "" : "  cd \(directory)\n"))
         for (command, meaning) in steps {
             output.result("  concierge \(command)\(String(repeating: " ", count: 8 - command.count))# \(meaning)\n")
         }
