@@ -79,7 +79,10 @@ struct OperatorCommandTests {
             let steps = try await Self.items(["journey", "history", journey], on: app)
             #expect(steps.map { $0[string: "who"] } == ["client", "client", "backend"])
             let counted = try await Self.items(["journey", "count"], on: app)
-            #expect(counted.map { [$0[string: "flow"], $0[string: "state"]] } == [["order", "thanks"]])
+            #expect(
+                counted.map { [$0[string: "flow"], $0[string: "state"]] } == [
+                    ["order", "basket"], ["order", "thanks"],
+                ])
         }
     }
 
@@ -115,10 +118,10 @@ struct OperatorCommandTests {
         try await withApplication(flows: [flow]) { app in
             let (client, id, _) = try await app.newSession()
             let own = try await client.start("desk")
-            let journey = own.replacing("/v1/sessions/current/journeys", with: id)
+            let journey = "\(id)/\(own.split(separator: "/").last ?? "")"
             let refused = try await Self.run(["journey", "go", journey, "bill"], on: app)
             #expect(refused.status == 1 && refused.output.isEmpty)
-            #expect(refused.complaints.contains("\"table\"") && refused.complaints.contains("/profile/email"))
+            #expect(refused.complaints.contains("\"bill\"") && refused.complaints.contains("/profile/email"))
             #expect(refused.complaints.hasSuffix(" (unreachable)\n"), "\(refused.complaints)")
             let moved = try await Self.items(["journey", "go", journey, "table"], on: app)
             #expect(moved.first?[member: "path"] == ["table"])
@@ -233,7 +236,7 @@ struct OperatorCommandTests {
             #expect(table.count == 2)
             let (head, row) = (try #require(table.first), try #require(table.last))
             let place = try #require(head.firstRange(of: "STATUS")?.lowerBound)
-            #expect(row[place...].hasPrefix("waiting "), "\(row)")
+            #expect(row.dropFirst(head.distance(from: head.startIndex, to: place)).hasPrefix("waiting "), "\(row)")
             #expect(row.contains(" 1/3 ") && row.contains(" s ago ") && row.contains("in 59 min"), "\(row)")
             // What a back end says does not control the terminal.
             #expect(row.contains(#""\u001b]0;owned\u0007\u009b2J no line""#), "\(row)")
@@ -255,7 +258,7 @@ struct OperatorCommandTests {
             let ended = try await Self.onTerminal(["session", "end", id], plain, typing: "y")
             #expect(ended.status == 0 && ended.text.hasSuffix("Session \(id) has ended.\n"), "\(ended.text)")
             #expect(try await client.get(Paths.current).status == 401)
-            #expect(try await Self.onTerminal(["session", "list"], plain).text == "There are none.\n")
+            #expect(try await Self.onTerminal(["session", "list"], plain).text.hasSuffix("There are none.\n"))
         }
     }
 
@@ -338,7 +341,8 @@ struct OperatorCommandTests {
                     ).result()
                     // What it is about does not exist.
                     let isKnown =
-                        result.status == 0 || result.complaints.contains(#/\([a-z]+_not_found\)|not in the list/#)
+                        result.status == 0
+                        || result.complaints.contains(#/\([a-z]+_not_found\)|\(task_over\)|not in the list/#)
                     #expect(isKnown, "\(example): \(result)")
                 }
             }

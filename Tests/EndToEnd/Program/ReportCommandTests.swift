@@ -48,8 +48,8 @@ struct ReportCommandTests {
             let id = try #require(created[member: "session"]?[string: "id"])
             let admin = TestClient(port: ports.adminPort).with(token: Self.adminKey)
             let signedIn = try await admin.send(
-                "PUT", "/v1/sessions/\(id)/user", json: #"{"user_id":"user-\#(Self.word)"}"#)
-            let token = try #require(signedIn[string: "token"])
+                "PUT", "/v1/sessions/\(id)/user", json: #"{"user_id":"person-1815"}"#)
+            let token = try #require(signedIn[member: "token"]?.string)
             let client = anybody.with(token: token)
             #expect(
                 try await client.send("PUT", Paths.service("note"), json: #"{"text":"\#(Self.word)"}"#).status == 200)
@@ -57,7 +57,7 @@ struct ReportCommandTests {
             // Log lines as they are with log.users plain, and one that is no JSON.
             let log = "\(folder)/log"
             let line =
-                #"{"time":"2026-11-29T12:00:00.000Z","level":"info","event":"request","method":"GET","route":"/v1/sessions/{session}","status":200,"client":"192.0.2.7","session_id":"\#(id)","user":"\#(Self.word)","failure":"\#(Self.word)","flow":"t"}"#
+                #"{"time":"2026-11-29T12:00:00.000Z","level":"info","event":"request","method":"GET","route":"/v1/sessions/{session}","status":200,"client":"192.0.2.7","session_id":"\#(id)","user":"person-1815","failure":"\#(Self.word)","flow":"t"}"#
             _ = try await Self.run(
                 "for n in $(seq 3000); do echo '\(line)'; done > '\(log)'; echo '\(Self.word)' >> '\(log)'")
 
@@ -75,7 +75,7 @@ struct ReportCommandTests {
             let content = try await Self.run(
                 "mkdir '\(folder)/out' && tar xzf '\(report)' -C '\(folder)/out' --strip-components=1 && gzip -dc '\(report)'"
             )
-            for secret in [Self.word, Self.adminKey, token, id, "whsec_", Canary.key, "192.0.2.7"] {
+            for secret in [Self.word, Self.adminKey, token, id, "whsec_", Canary.key, "person-1815", "192.0.2.7"] {
                 #expect(!content.contains(secret), "the report has \(secret)")
             }
             func file(_ name: String) async throws -> String { try await Self.run("cat '\(folder)/out/\(name)'") }
@@ -94,7 +94,7 @@ struct ReportCommandTests {
             #expect(try JSONDocument(parsing: try await file("server/ready.json"))[string: "status"] == "ready")
             #expect(try JSONDocument(parsing: try await file("server/stats.json"))[member: "sessions"] != nil)
             #expect(try await file("server/metrics.txt").contains(#/concierge_journeys\{[^}]*flow="t"[^}]*\} 1/#))
-            #expect(try JSONDocument(parsing: try await file("server/journeys.json"))[member: "items"]?.count == 1)
+            #expect(try JSONDocument(parsing: try await file("server/journeys.json"))[member: "items"]?.count == 2)
             let lines = try await file("log.ndjson").split(separator: "\n")
             #expect(lines.count == 1_000)
             #expect(
