@@ -69,10 +69,10 @@ extension AdminCall {
         AdminCall(
             .journey, "list", "GET", "/v1/journeys",
             options: [
-                .query("--flow", "ID", "flow", "of that flow"),
-                .query("--version", "N", "version", "of that version of the flow"),
-                .query("--state", "STATE", "state", "on the screen of that state"), status,
-                user, .query("--label", "NAME:VALUE", "label", "in sessions with that label"), olderThan,
+                .query("--flow", "ID", "flow", "only of that flow; with start-over begin that flow"),
+                .query("--version", "N", "version", "only of that version of the flow"),
+                .query("--state", "STATE", "state", "only on the screen of that state"), status,
+                user, .query("--label", "NAME:VALUE", "label", "only in sessions with that label"), olderThan,
             ],
             .table(
                 ["journey=session/journey", "user_id", "flow", "version", "state", "status", "last_step_at", "due_at"],
@@ -116,8 +116,8 @@ extension AdminCall {
         AdminCall(
             .task, "list", "GET", "/v1/tasks",
             options: [
-                .query("--task", "NAME", "task", "of that name"), status,
-                .query("--session", "ID", "session_id", "of that session"), user, olderThan,
+                .query("--task", "NAME", "task", "only of that name"), status,
+                .query("--session", "ID", "session_id", "only of that session"), user, olderThan,
             ], .table(ofAllTasks + ["created_at", "next_attempt_at", "lease_expires_at"], isPaged: true),
             "the tasks that are not over", "--status held"),
         AdminCall(
@@ -165,8 +165,8 @@ extension AdminCall {
             asks: "Erase everything that there is of user {USER}?", "erases a person", "ada"),
     ]
 
-    private static let user = Option.query("--user", "ID", "user_id", "of that user")
-    private static let status = Option.query("--status", "STATUS", "status", "in that status")
+    private static let user = Option.query("--user", "ID", "user_id", "only of that user")
+    private static let status = Option.query("--status", "STATUS", "status", "only in that status")
     private static let olderThan = Option.query(
-        "--older-than", "TIME", "older_than", "for that long, as in 90s, 24h, 7d")
+        "--older-than", "TIME", "older_than", "only those that stand for longer, as in 90s, 24h, 7d")
 }

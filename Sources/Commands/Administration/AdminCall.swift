@@ -165,7 +165,7 @@ extension AdminCall {
 
     static func help(of group: Command) -> String {
         all.filter { $0.group == group }.map { call in
-            "  concierge \(call.usage)\n      \(call.summary): concierge \(call.words) \(call.example)"
+            "  concierge \(call.usage)\n      \(call.summary): concierge \(call.words)\(call.example.isEmpty ? "" : " ")\(call.example)"
         }.joined(separator: "\n")
     }
 }

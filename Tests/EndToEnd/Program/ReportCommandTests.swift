@@ -32,7 +32,7 @@ struct ReportCommandTests {
             "password": "\(Self.word)\n", "admin": "\(Self.adminKey)\n", "keys": "k1:\(Canary.key)\n",
             "webhook": "whsec_\(Canary.key)\n",
             "flows/t.json":
-                #"{"id":"t","version":3,"description":"\#(Self.word)","initial":"a","states":{"a":{"data":["note"],"on":{"pay":{"target":"p"}}},"p":{"type":"task","task":"charge","on":{"done":{"target":"z"}}},"z":{"type":"final"}}}"#,
+                #"{"id":"t","version":3,"description":"\#(Self.word)","initial":"a","states":{"a":{"data":["note"],"on":{"pay":{"target":"p"}}},"p":{"type":"task","task":"charge","retry":{"attempts":3,"after":"1h"},"on":{"done":{"target":"z"}}},"z":{"type":"final"}}}"#,
             "services/note.json": #"{"name":"note","default":{"text":"\#(Self.word)"},"schema":{"type":"object"}}"#,
         ]
         try await withFolder(files) { _, folder in
