@@ -132,16 +132,17 @@ enum HelpText {
         case .import:
             """
 
-            Sends the lines of FILE in order to the admin listener of this configuration, and prints one report. After an
-            interruption send FILE again, or go on with --from: what is there already is skipped. docs/moving.md says more.
+            Sends the lines of FILE in order to the admin listener of this configuration, or to the one that
+            CONCIERGE_URL names, and prints one report. After an interruption send FILE again, or go on with --from: what is there
+            already is skipped. docs/moving.md says more.
             The status is 0 if FILE is complete and nothing was refused, 1 otherwise.
 
             """
         case .export:
             """
 
-            FILE gets what the admin listener of this configuration exports, and is checked. docs/moving.md says more. The
-            status is 0 if it is complete, 1 otherwise.
+            FILE gets what the admin listener of this configuration, or the one in CONCIERGE_URL, exports, and is checked.
+            docs/moving.md says more. The status is 0 if it is complete, 1 otherwise.
 
             """
         case .session, .service, .journey, .task, .user:
