@@ -3,10 +3,12 @@ import Glibc
 
 /// The commands of the program.
 package enum Command: String, Sendable, CaseIterable {
-    case serve, check, config, schema, simulate, test, paths, store, `import`, export, health, version, help
+    case `init`, serve, check, config, schema, simulate, test, paths, store
+    case session, service, journey, task, user, `import`, export, health, report, version, help
 
     var summary: String {
         switch self {
+        case .`init`: "write a first flow, service, script and configuration"
         case .serve: "run the server until SIGTERM or SIGINT"
         case .check: "print all problems of configuration, service and flow files"
         case .config: "print the effective configuration as JSON, secrets masked"
@@ -15,9 +17,15 @@ package enum Command: String, Sendable, CaseIterable {
         case .test: "run the scripts of a folder, and say what differs"
         case .paths: "print scripts that together take every transition of a flow"
         case .store: "maintain the file that sessions are stored in"
+        case .session: "list, show and end sessions of a running server"
+        case .service: "show and mend what sessions have entered"
+        case .journey: "find journeys, show them, and move them on"
+        case .task: "list tasks of back ends, and retry or end them"
+        case .user: "export or erase what there is of a person"
         case .import: "send an export to a running server, of any size"
         case .export: "write everything that a running server has to a file"
         case .health: "ask the running server whether it is ready"
+        case .report: "collect what support needs, without secrets and data of persons"
         case .version: "print name and version"
         case .help: "explain a command"
         }
@@ -29,13 +37,23 @@ package enum Command: String, Sendable, CaseIterable {
         case .simulate, .paths: ("the id of a flow", true)
         case .import, .export: ("the path of a file", true)
         case .schema: ("a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))", true)
-        case .test: ("a folder", false)
+        case .test, .`init`: ("a folder", false)
+        case .report: ("the path of a file", false)
         case .serve, .check, .config, .store, .health, .version, .help: nil
+        case .session, .service, .journey, .task, .user: nil
+        }
+    }
+
+    /// Whether it is followed by an action of ``AdminCall``.
+    var isForOperators: Bool {
+        switch self {
+        case .session, .service, .journey, .task, .user: true
+        default: false
         }
     }
 
     /// Whether it reads the configuration, and so takes the flags that change it.
-    var takesConfiguration: Bool { self != .schema && self != .version && self != .help }
+    var takesConfiguration: Bool { ![.`init`, .schema, .version, .help].contains(self) }
 
     /// A flag that only some commands have.
     struct Flag {
@@ -88,7 +106,13 @@ package enum Command: String, Sendable, CaseIterable {
                 Flag(name: "--after", value: "CURSOR", meaning: "begin after the session with this cursor"),
                 Flag(name: "--force", meaning: "replace FILE if it exists"), key,
             ]
-        case .serve, .schema, .test, .health, .version, .help: []
+        case .session, .service, .journey, .task, .user: AdminCall.flags(of: self) + [key]
+        case .report:
+            [
+                Flag(name: "--log", value: "FILE", meaning: "also the last lines of this log, without names and ids"),
+                key,
+            ]
+        case .serve, .`init`, .schema, .test, .health, .version, .help: []
         }
     }
 }
@@ -97,15 +121,30 @@ package enum Command: String, Sendable, CaseIterable {
 package struct ProgramOutput: Sendable {
     private let writeResult: @Sendable (String) -> Void
     private let writeComplaint: @Sendable (String) -> Void
+    /// Whether a person reads the results.
+    let isTerminal: Bool
 
-    package init(result: @escaping @Sendable (String) -> Void, complaint: @escaping @Sendable (String) -> Void) {
+    package init(
+        result: @escaping @Sendable (String) -> Void, complaint: @escaping @Sendable (String) -> Void,
+        isTerminal: Bool = false
+    ) {
         writeResult = result
         writeComplaint = complaint
+        self.isTerminal = isTerminal
     }
 
     /// Standard output and standard error of the process.
     package static let standard = ProgramOutput(
-        result: { write($0, to: STDOUT_FILENO) }, complaint: { write($0, to: STDERR_FILENO) })
+        result: { write($0, to: STDOUT_FILENO) }, complaint: { write($0, to: STDERR_FILENO) },
+        isTerminal: isatty(STDOUT_FILENO) == 1)
+
+    /// Asks the person at the terminal; nil when there is none.
+    func ask(_ question: String) -> Bool? {
+        guard isTerminal, isatty(STDIN_FILENO) == 1 else { return nil }
+        complaint("\(question) [y/N] ")
+        let answer = readLine()?.lowercased()
+        return answer == "y" || answer == "yes"
+    }
 
     /// Writes a result.
     package func result(_ text: String) { writeResult(text) }

@@ -5,8 +5,9 @@ enum HelpText {
     static func about(_ topic: Command?) -> String {
         guard let topic else { return program }
         switch topic {
-        case .serve, .check, .config, .simulate, .test, .paths, .store, .import, .export, .health: return command(topic)
         case .schema, .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
+        case .`init`: return "\(usageLine(topic))\n\n\(sentence(topic))\n\(explanation(of: topic))"
+        default: return command(topic)
         }
     }
 
@@ -26,7 +27,8 @@ enum HelpText {
 
     private static func command(_ topic: Command) -> String {
         var flags = [("--config FILE", "configuration file; default \(ConfigurationLoader.defaultFile) if it exists")]
-        flags += ConfigurationKey.all.compactMap { key in
+        flags += ConfigurationKey.all.filter { !topic.isForOperators || $0.path.hasPrefix("admin.") }.compactMap {
+            key in
             key.flagName.map { ("\($0) \(key.typeName.uppercased())", plain(key.meaning)) }
         }
         flags.append(("--set KEY=VALUE", "any other key of the configuration"))
@@ -55,6 +57,9 @@ enum HelpText {
             "usage: concierge store check|stats|backup FILE|repair FILE|vacuum|rekey [--config FILE] [--store sqlite:FILE] [FLAGS]"
         case .import: "usage: concierge import FILE [--from LINE] [--replace] [--dry-run] [--config FILE] [FLAGS]"
         case .export: "usage: concierge export FILE [--after CURSOR] [--force] [--config FILE] [FLAGS]"
+        case .session, .service, .journey, .task, .user: "usage: concierge \(topic.rawValue) ACTION … [FLAGS]"
+        case .report: "usage: concierge report [FILE] [--log FILE] [--config FILE] [FLAGS]"
+        case .`init`: "usage: concierge init [DIR]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .schema: "usage: concierge schema \(FileSchema.allCases.map(\.rawValue).joined(separator: "|"))"
         case .version: "usage: concierge version"
@@ -127,16 +132,44 @@ enum HelpText {
         case .import:
             """
 
-            Sends the lines of FILE in order to the admin listener of this configuration, and prints one report. After an
-            interruption send FILE again, or go on with --from: what is there already is skipped. docs/moving.md says more.
+            Sends the lines of FILE in order to the admin listener of this configuration, or to the one that
+            CONCIERGE_URL names, and prints one report. After an interruption send FILE again, or go on with --from: what is there
+            already is skipped. docs/moving.md says more.
             The status is 0 if FILE is complete and nothing was refused, 1 otherwise.
 
             """
         case .export:
             """
 
-            FILE gets what the admin listener of this configuration exports, and is checked. docs/moving.md says more. The
-            status is 0 if it is complete, 1 otherwise.
+            FILE gets what the admin listener of this configuration, or the one in CONCIERGE_URL, exports, and is checked.
+            docs/moving.md says more. The status is 0 if it is complete, 1 otherwise.
+
+            """
+        case .session, .service, .journey, .task, .user:
+            """
+
+            \(AdminCall.help(of: topic))
+
+            The server is the one whose admin listener CONCIERGE_URL names, as in http://127.0.0.1:8081, or that of this
+            configuration. What ends or removes something asks first on a terminal, and elsewhere needs --yes. Where the
+            output is no terminal it is JSON. The status is 0 for success, 1 for a refusal or if no server responds, 2 for
+            a command line that is not valid.
+
+            """
+        case .report:
+            """
+
+            FILE is concierge-report-TIME.tar.gz if it is left out. It has the version, the system, its limits, this
+            configuration with secrets masked, what `concierge check` says, the names and digests of flows and services,
+            and health, numbers and metrics of the server that CONCIERGE_URL or this configuration names. It has nothing
+            of sessions, and of the lines of --log only times, events, routes, statuses, codes and names of flows.
+
+            """
+        case .`init`:
+            """
+
+            DIR is the working directory if it is left out. It is made if it does not exist. Nothing is overwritten: if DIR
+            has a folder `config` already, the status is 1 and nothing is written.
 
             """
         case .serve, .config, .schema, .health, .version, .help: ""

@@ -11,6 +11,9 @@ package struct Invocation: Sendable {
     var argument: String?
     /// The action of `concierge store`.
     package var storeAction: StoreAction?
+    /// The action of a command for operators and its arguments, and the call that they mean.
+    private(set) var words: [String] = []
+    private(set) var adminCall: AdminCall?
     /// The values of the command's own flags, by their names; empty for a flag that takes none.
     private var given: [String: String] = [:]
     /// The topic of `help`; `nil` for the whole program.
@@ -52,8 +55,9 @@ package struct Invocation: Sendable {
     /// The value of one of the command's own flags; nil without it.
     subscript(flag: String) -> String? { given[flag] }
 
-    private func checkCompleteness() throws(UsageError) {
+    private mutating func checkCompleteness() throws(UsageError) {
         if command == .store { try checkStoreAction() }
+        if command.isForOperators { adminCall = try AdminCall(command, words, flags: given.keys) }
         if let needed = command.argument, needed.isNeeded, argument == nil {
             throw UsageError("\(command.rawValue) needs \(needed.name)")
         }
@@ -63,6 +67,7 @@ package struct Invocation: Sendable {
     private mutating func take(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         guard argument.hasPrefix("-"), argument != "-" else {
             if command == .store, argument != "-" { return try takeStoreArgument(argument) }
+            if command.isForOperators { return words.append(argument) }
             let isKnown = command != .schema || FileSchema(rawValue: argument) != nil
             guard command.argument != nil, self.argument == nil, isKnown, !argument.isEmpty, argument != "-" else {
                 throw UsageError("\(command.rawValue) takes no argument \(argument.quoted)")
@@ -109,8 +114,9 @@ package struct Invocation: Sendable {
                 flags.append(FlagValue(flag: flag, path: key, text: value))
                 return
             }
-            let isLine = Int(value).map { $0 > 0 } ?? false
-            if flag == "--from", !isLine { throw UsageError("--from needs the number of a line") }
+            let isCount = Int(value).map { $0 > 0 } ?? false
+            if flag == "--from", !isCount { throw UsageError("--from needs the number of a line") }
+            if flag == "--limit", !isCount { throw UsageError("--limit needs a positive integer") }
             given[flag] = value
         }
     }

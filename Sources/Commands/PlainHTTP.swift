@@ -1,5 +1,6 @@
 import CCurl
 import Configuration
+import Glibc
 import HTTPServer
 
 /// A minimal HTTP client for commands that talk to a running server. Each request has its own connection.
@@ -63,16 +64,17 @@ struct PlainHTTP {
         trust = scheme == "https://" ? certificate.map { .certificate(in: $0) } ?? .system : nil
     }
 
-    /// - Returns: `nil` when nothing responds in HTTP.
-    func get(_ path: String) -> Answer? { send("GET", path) }
+    /// Nothing responded, or not in HTTP, or the response broke off: why.
+    struct Silence: Error {
+        let reason: String
+    }
 
     /// - Parameter sink: gets the body of a response 200 as it comes; false ends the transfer.
-    /// - Returns: nil when nothing answers, or not in HTTP, or the response breaks off.
     func send(
         _ method: String, _ path: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [],
         into sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
-    ) -> Answer? {
-        guard Self.isInitialized, let easy = curl_easy_init() else { return nil }
+    ) throws(Silence) -> Answer {
+        guard Self.isInitialized, let easy = curl_easy_init() else { throw Silence(reason: "no memory for a request") }
         var list: UnsafeMutablePointer<curl_slist>?
         defer {
             curl_easy_cleanup(easy)
@@ -86,7 +88,7 @@ struct PlainHTTP {
             let settings = [
                 ccurl_set_text(easy, CURLOPT_URL, url + path), ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, method),
                 ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"), ccurl_set_text(easy, CURLOPT_PROXY, ""),
-                ccurl_set_number(easy, CURLOPT_NOSIGNAL, 1),
+                ccurl_set_number(easy, CURLOPT_NOSIGNAL, 1), ccurl_set_number(easy, CURLOPT_PATH_AS_IS, 1),
                 ccurl_set_number(easy, CURLOPT_LOW_SPEED_LIMIT, 1),
                 ccurl_set_number(easy, CURLOPT_LOW_SPEED_TIME, timeoutSeconds),
                 ccurl_set_number(easy, CURLOPT_TIMEOUT, sink == nil ? timeoutSeconds : 0),
@@ -99,7 +101,13 @@ struct PlainHTTP {
             }
             return curl_easy_perform(easy)
         }
-        return result == CURLE_OK ? Answer(status: Int(ccurl_status(easy)), body: received.bytes) : nil
+        guard result == CURLE_OK else {
+            let code = ccurl_system_error(easy)
+            throw Silence(
+                reason: code == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: strerror(Int32(code)))
+            )
+        }
+        return Answer(status: Int(ccurl_status(easy)), body: received.bytes)
     }
 
     private static let isInitialized = ccurl_global_init() == CURLE_OK
@@ -176,10 +184,12 @@ enum HealthCheck {
         let server = PlainHTTP(
             host: host, port: port,
             trust: configuration.tls.certificate == nil ? nil : .anyCertificate)
-        guard let answer = server.get("/health/ready") else {
-            return "no server responds at \(place(host, port))"
+        do {
+            let answer = try server.send("GET", "/health/ready")
+            return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"
+        } catch {
+            return "no server responds at \(place(host, port)): \(error.reason)"
         }
-        return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"
     }
 
     /// Where a listener is, for people.
@@ -204,6 +214,20 @@ struct AdminListener {
     let place: String
     private let key: Secret?
 
+    /// The server that `CONCIERGE_URL` names, or else that of the configuration.
+    init(of loaded: LoadedConfiguration, timeoutSeconds: Int) throws(UsageError) {
+        guard let url = loaded.clientURL else {
+            self.init(loaded.configuration, timeoutSeconds: timeoutSeconds)
+            return
+        }
+        guard let listener = AdminListener(at: url, loaded.configuration, timeoutSeconds: timeoutSeconds) else {
+            throw UsageError(
+                "CONCIERGE_URL is \(url.quoted); allowed is the address of an admin listener, as in http://127.0.0.1:8081"
+            )
+        }
+        self = listener
+    }
+
     /// - Parameter timeoutSeconds: for how long nothing may come of a response.
     init(_ configuration: Configuration, timeoutSeconds: Int) {
         let host = HealthCheck.loopback(for: configuration.admin.host)
@@ -226,14 +250,18 @@ struct AdminListener {
     }
 
     /// - Parameter sink: gets the body of a response 200 as it comes; false ends the transfer.
-    /// - Returns: nil when nothing answers, or the response breaks off.
+    /// - Throws: when nothing responds, or the response breaks off.
     func send(
-        _ method: String, _ path: String, type: String? = nil, body: [UInt8] = [],
-        into sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
-    ) -> PlainHTTP.Answer? {
-        var fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
+        _ method: String, _ path: String, type: String? = nil, fields: [(name: String, value: String)] = [],
+        body: [UInt8] = [], into sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
+    ) throws(CommandFailure) -> PlainHTTP.Answer {
+        var fields = fields + (key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? [])
         if let type { fields.append((name: "Content-Type", value: type)) }
-        return server.send(method, path, fields: fields, body: body, into: sink)
+        do {
+            return try server.send(method, path, fields: fields, body: body, into: sink)
+        } catch {
+            throw CommandFailure("no server responds at \(place): \(error.reason)")
+        }
     }
 
     /// Why a request was refused, in a sentence.

@@ -40,11 +40,16 @@ package enum Program {
         case .schema:
             output.result("\(invocation.argument.flatMap(FileSchema.init(rawValue:))?.document ?? .null)\n")
             return ExitStatus.success
-        case .serve, .check, .config, .simulate, .test, .paths, .store, .import, .export, .health:
-            let loader = ConfigurationLoader(environment: environment, files: files, adding: added)
-            let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
+        default:
             do {
-                return try await run(invocation, loaded, files, output, serve)
+                if invocation.command == .`init` { return try begin(in: invocation.argument, files, output) }
+                let loader = ConfigurationLoader(environment: environment, files: files, adding: added)
+                let loaded = loader.load(
+                    file: invocation.configurationFile, flags: invocation.flags,
+                    readsFlows: !invocation.command.isForOperators)
+                let hasColors =
+                    output.isTerminal && environment["NO_COLOR"]?.isEmpty != false && environment["TERM"] != "dumb"
+                return try await run(invocation, loaded, files, output, hasColors: hasColors, serve)
             } catch {
                 output.complaint("concierge: \(error)\n")
                 return error is UsageError || error is FileProblem ? ExitStatus.usage : ExitStatus.failure
@@ -54,9 +59,10 @@ package enum Program {
 
     private static func run(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput,
-        _ serve: Serve
+        hasColors: Bool, _ serve: Serve
     ) async throws -> Int32 {
         if invocation.command == .check { return try check(loaded, files, against: invocation["--against"], output) }
+        if invocation.command == .report { return try report(invocation, loaded, files, output) }
         guard !loaded.hasErrors else {
             // Warnings are for `check` and for the log of the running server.
             for problem in loaded.problems where problem.severity == .error { output.complaint("\(problem)\n") }
@@ -68,6 +74,8 @@ package enum Program {
         case .test: return await test(invocation, loaded, files, output)
         case .paths: return try paths(invocation, loaded, output)
         case .store: return try store(invocation.storeAction ?? .check, invocation, loaded, output)
+        case .session, .service, .journey, .task, .user:
+            return try administer(invocation, loaded, files, output, hasColors: hasColors)
         case .import: return try importArchive(invocation, loaded, output)
         case .export: return try exportArchive(invocation, loaded, output)
         case .health:

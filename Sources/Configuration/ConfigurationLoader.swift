@@ -23,8 +23,12 @@ package struct ConfigurationLoader: Sendable {
         self.added = added
     }
 
-    /// - Parameter file: the value of `--config`; `nil` without it.
-    package func load(file: String? = nil, flags: [FlagValue] = []) -> LoadedConfiguration {
+    /// - Parameters:
+    ///   - file: the value of `--config`; `nil` without it.
+    ///   - readsFlows: whether service and flow files are read, too.
+    package func load(
+        file: String? = nil, flags: [FlagValue] = [], readsFlows: Bool = true
+    ) -> LoadedConfiguration {
         var loaded = LoadedConfiguration()
         loaded.added = added
         readFile(named: file, &loaded)
@@ -38,6 +42,7 @@ package struct ConfigurationLoader: Sendable {
         readUsersKey(&loaded)
         for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
         loaded.problems += ConfigurationRules.problems(of: loaded)
+        guard readsFlows else { return loaded }
         let services = readServices(&loaded)
         readFlows(&loaded, services)
         return loaded

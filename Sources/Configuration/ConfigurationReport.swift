@@ -19,6 +19,8 @@ package struct LoadedConfiguration: Sendable {
     /// The number of flow files, including bad ones.
     package var flowFileCount = 0
     package var problems: [ConfigurationProblem] = []
+    /// The admin listener of another server that commands talk to: `CONCIERGE_URL`.
+    package var clientURL: String?
 
     /// All services.
     package func catalog() throws(ServiceCatalogError) -> ServiceCatalog {

@@ -43,16 +43,17 @@ extension LoadedConfiguration {
     private static let keysByVariable = Dictionary(
         uniqueKeysWithValues: ConfigurationKey.all.map { ($0.environmentName, $0) })
 
-    /// Of the client on the command line.
-    private static let otherVariables: Set = ["CONCIERGE_URL"]
+    /// Names the server that commands talk to.
+    private static let clientVariable = "CONCIERGE_URL"
 
     /// An empty variable counts as missing, because Compose sets one for `${PORT:-}`. Others may set variables with
     /// this prefix, too: Kubernetes does for a service named `concierge`. So one that is not known is no error.
     mutating func read(environment: [String: String]) {
         // Those that the file has.
         let tasks = configuration.tasks.names
+        clientURL = environment[Self.clientVariable].flatMap { $0.isEmpty ? nil : $0 }
         for (name, text) in environment.sorted(by: { $0.key < $1.key })
-        where name.hasPrefix(Self.variablePrefix) && name != Self.fileVariable && !Self.otherVariables.contains(name) {
+        where name.hasPrefix(Self.variablePrefix) && name != Self.fileVariable && name != Self.clientVariable {
             if name == "CONCIERGE_PORT", text.hasPrefix("tcp://") {
                 problems.append(
                     ConfigurationProblem(
@@ -85,6 +86,7 @@ extension LoadedConfiguration {
         for value in flags {
             if let key = ConfigurationKey.named(value.path) {
                 set(key, to: .plain(value.text), at: .flag(value.flag))
+                if key.path == "admin.host" || key.path == "admin.port" { clientURL = nil }
             } else {
                 reportUnknown(value.path, at: .flag(value.flag), pointer: ConfigurationKey.pointer(of: value.path))
             }

@@ -89,9 +89,7 @@ struct ImpactReport {
                     ]
                 }),
         ]
-        guard
-            let answer = listener.send("POST", "/v1/journeys/trial", type: MediaType.json, body: body.serialized())
-        else { throw silence(of: listener) }
+        let answer = try listener.send("POST", "/v1/journeys/trial", type: MediaType.json, body: body.serialized())
         let document = try? JSONDocument(parsing: answer.body)
         guard answer.status == 200, let document, let running = document[member: "running"]?.int,
             let staying = document[member: "staying"]?.int, let lost = document[member: "lost"]?.elements
@@ -115,11 +113,6 @@ struct ImpactReport {
             })
     }
 
-    private static func silence(of listener: AdminListener) -> CommandFailure {
-        let trust = listener.place.hasPrefix("https://") ? ", or its certificate is not trusted" : ""
-        return CommandFailure("no server responds at \(listener.place), or not in a minute\(trust)")
-    }
-
     /// The admin listener of a running server, which may have many journeys to look at.
     /// - Parameter configuration: that of the server, for its admin key and its certificate.
     static func listener(at url: String, _ configuration: Configuration) throws(CommandFailure) -> AdminListener {
@@ -130,7 +123,7 @@ struct ImpactReport {
 
     /// Asks a running server where its journeys are.
     static func census(at listener: AdminListener) throws(CommandFailure) -> [JourneyCensusRow] {
-        guard let answer = listener.send("GET", "/v1/journeys/census") else { throw silence(of: listener) }
+        let answer = try listener.send("GET", "/v1/journeys/census")
         guard answer.status == 200 else { throw CommandFailure(listener.refusal(answer)) }
         guard let census = (try? JSONDocument(parsing: answer.body)).flatMap(rows(of:)) else {
             throw CommandFailure(

@@ -87,8 +87,11 @@ struct ArchiveImport {
         guard let sent = part else { return }
         part = nil
         let stop = { (reason: String) in Stop(line: sent.number(ofLine: 2), reason: reason) }
-        guard let answer = listener.send("POST", path, type: MediaType.lines[0], body: sent.body) else {
-            throw stop("no server responds at \(listener.place), or not to the end")
+        let answer: PlainHTTP.Answer
+        do {
+            answer = try listener.send("POST", path, type: MediaType.lines[0], body: sent.body)
+        } catch {
+            throw stop("\(error)")
         }
         let document = try? JSONDocument(parsing: answer.body)
         switch answer.status {

@@ -17,7 +17,7 @@ extension Program {
         TerminationSignals.unblock()
         var pace = Pace()
         var work = ArchiveImport(
-            to: AdminListener(loaded.configuration, timeoutSeconds: patience), replaces: invocation["--replace"] != nil,
+            to: try AdminListener(of: loaded, timeoutSeconds: patience), replaces: invocation["--replace"] != nil,
             isTrial: invocation["--dry-run"] != nil, from: invocation["--from"].flatMap { Int($0) } ?? 1
         ) { report, line in
             guard pace.isDue else { return }
@@ -50,7 +50,7 @@ extension Program {
         var pace = Pace()
         do {
             let export = try ArchiveExport(
-                from: AdminListener(loaded.configuration, timeoutSeconds: patience), after: invocation["--after"],
+                from: AdminListener(of: loaded, timeoutSeconds: patience), after: invocation["--after"],
                 to: path,
                 replaces: invocation["--force"] != nil
             ) { count in
@@ -111,20 +111,25 @@ struct ArchiveExport {
         var count = 0
         var isWritten = true
         let path = "/v1/exports" + (after.map { "?after=\($0)" } ?? "")
-        let answer = withoutActuallyEscaping(progress) { progress in
-            listener.send("POST", path) { piece in
-                count += piece.count
-                isWritten = Self.write(piece, to: descriptor)
-                progress(count)
-                return isWritten
+        let answer = Result { () throws(CommandFailure) in
+            try withoutActuallyEscaping(progress) { progress throws(CommandFailure) in
+                try listener.send("POST", path) { piece in
+                    count += piece.count
+                    isWritten = Self.write(piece, to: descriptor)
+                    progress(count)
+                    return isWritten
+                }
             }
         }
         isWritten = isWritten && fsync(descriptor) == 0
         let failure = CommandFailure.ofFile(place)
         do {
             guard close(descriptor) == 0, isWritten else { throw failure }
-            if let answer, answer.status != 200 { throw CommandFailure(listener.refusal(answer)) }
-            if answer == nil, count == 0 { throw CommandFailure("no server responds at \(listener.place)") }
+            switch answer {
+            case .success(let answer) where answer.status != 200: throw CommandFailure(listener.refusal(answer))
+            case .failure(let silence) where count == 0: throw silence
+            case .success, .failure: break
+            }
             try check(try LineReader(place))
         } catch {
             unlink(place)
@@ -135,7 +140,7 @@ struct ArchiveExport {
         place = file
     }
 
-    private static func write(_ piece: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    static func write(_ piece: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = piece
         while let start = rest.baseAddress, !rest.isEmpty {
             let count = Glibc.write(descriptor, start, rest.count)

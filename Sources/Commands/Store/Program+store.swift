@@ -214,8 +214,11 @@ struct RemoteStore {
 
     /// `nil` when the body is not JSON.
     private func answer(_ method: String, _ path: String) throws(CommandFailure) -> JSONDocument? {
-        guard let answer = listener.send(method, path) else {
-            throw CommandFailure("a server uses the file, and no server responds at \(listener.place): \(Self.advice)")
+        let answer: PlainHTTP.Answer
+        do {
+            answer = try listener.send(method, path)
+        } catch {
+            throw CommandFailure("a server uses the file, and \(error); \(Self.advice)")
         }
         guard answer.status == 200 else { throw CommandFailure(listener.refusal(answer)) }
         return try? JSONDocument(parsing: answer.body)

@@ -1,22 +1,22 @@
 import CDeflate
 import Synchronization
 
-/// The coding `gzip` of a response (RFC 1952).
-private enum Gzip {
+/// The coding `gzip` (RFC 1952) of responses.
+package enum Gzip {
     /// What was compressed of bodies that stay, by entity tag. They are files of the program and of its configuration,
     /// of which there are few.
     private static let lasting = Mutex<[String: [UInt8]]>([:])
     private static let mostLasting = 64
 
     /// The same, compressed once for a body of which its tag says what is in it.
-    static func compressed(_ bytes: [UInt8], tagged tag: String) -> [UInt8] {
+    fileprivate static func compressed(_ bytes: [UInt8], tagged tag: String) -> [UInt8] {
         if let known = lasting.withLock({ $0[tag] }) { return known }
         let result = compressed(bytes)
         lasting.withLock { if $0.count < mostLasting { $0[tag] = result } }
         return result
     }
 
-    static func compressed(_ bytes: [UInt8]) -> [UInt8] {
+    package static func compressed(_ bytes: [UInt8]) -> [UInt8] {
         // The quickest level.
         guard let compressor = libdeflate_alloc_compressor(1) else { preconditionFailure("no memory to compress") }
         defer { libdeflate_free_compressor(compressor) }

@@ -28,4 +28,11 @@ static inline long ccurl_status(CURL *handle) {
     return status;
 }
 
+// The errno of the call that failed, if it was one of the system.
+static inline long ccurl_system_error(CURL *handle) {
+    long error = 0;
+    curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error);
+    return error;
+}
+
 static inline CURLcode ccurl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
