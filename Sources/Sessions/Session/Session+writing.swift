@@ -100,7 +100,7 @@ extension Session {
         if let token, token != pending.token { throw Unconfirmed() }
         if let once { try pending.checkIsNew(once.id, in: self) }
         let value = try body(&pending)
-        if !environment.clockedServices.isEmpty { environment.redateJourneys(on: &pending) }
+        if !pending.definitions.clockedServices.isEmpty { environment.redateJourneys(on: &pending) }
         if let replay = once?.replay(value) { pending.replay = replay }
         if pending.isRecordChanged { try pending.checkSize(limit: environment.settings.maxSessionSize) }
         return value
@@ -149,9 +149,11 @@ extension Session {
         let now = environment.clock.now()
         return try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
-            guard onHead, let head = state.pipeline?.head else { return state.pending(environment.catalog, now: now) }
+            guard onHead, let head = state.pipeline?.head else {
+                return state.pending(environment.definitions, now: now)
+            }
             return PendingState(
-                base: head.record, unwritten: head.unwritten, catalog: environment.catalog, now: now,
+                base: head.record, unwritten: head.unwritten, definitions: environment.definitions, now: now,
                 lastUsedAt: state.lastUsedAt, memory: head.memory)
         }
     }
@@ -196,7 +198,7 @@ extension Session {
     ) {
         if isFirstMemory { noteMemory(pending.base.id) }
         if let commit, !commit.newFlows.isEmpty { environment.knowFlows(commit.newFlows) }
-        if let commit { environment.noteMoves(by: commit) }
+        if let commit { environment.noteMoves(by: commit, pending.definitions) }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
         for note in pending.notes { environment.tell(note) }
         for way in pending.ways { environment.transitions.count(way) }
