@@ -7,16 +7,19 @@ import Sessions
 package enum Program {
     /// Runs the server with a valid configuration, and returns the exit status.
     package typealias Serve = @Sendable (LoadedConfiguration) async -> Int32
+    /// The same for an author who tries flows out, with the ends of tasks.
+    package typealias Develop = @Sendable (LoadedConfiguration, TaskScript) async -> Int32
 
     /// - Parameters:
     ///   - arguments: without the program's name.
     ///   - added: services in Swift that the program adds.
     ///   - files: reads files. It decides where relative paths start.
-    ///   - serve: what `concierge serve` does with the configuration.
+    ///   - develop: what `concierge dev` does with the configuration.
+    ///   - serve: what `concierge serve` does with it.
     package static func run(
         arguments: [String], environment: [String: String], adding added: SwiftServices = SwiftServices(),
         files: FileReader = FileReader(),
-        output: ProgramOutput = .standard, serve: Serve
+        output: ProgramOutput = .standard, develop: Develop = { _, _ in ExitStatus.usage }, serve: Serve
     ) async -> Int32 {
         let invocation: Invocation
         do {
@@ -40,11 +43,11 @@ package enum Program {
         case .schema:
             output.result("\(invocation.argument.flatMap(FileSchema.init(rawValue:))?.document ?? .null)\n")
             return ExitStatus.success
-        case .serve, .check, .config, .simulate, .test, .paths, .store, .import, .export, .health:
+        case .serve, .dev, .check, .config, .simulate, .test, .paths, .store, .import, .export, .health:
             let loader = ConfigurationLoader(environment: environment, files: files, adding: added)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
             do {
-                return try await run(invocation, loaded, files, output, serve)
+                return try await run(invocation, loaded, files, output, develop, serve)
             } catch {
                 output.complaint("concierge: \(error)\n")
                 return error is UsageError || error is FileProblem ? ExitStatus.usage : ExitStatus.failure
@@ -54,7 +57,7 @@ package enum Program {
 
     private static func run(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput,
-        _ serve: Serve
+        _ develop: Develop, _ serve: Serve
     ) async throws -> Int32 {
         if invocation.command == .check { return try check(loaded, files, against: invocation["--against"], output) }
         guard !loaded.hasErrors else {
@@ -64,6 +67,9 @@ package enum Program {
         }
         switch invocation.command {
         case .serve: return await serve(loaded)
+        case .dev:
+            let script = try invocation["--tasks"].map { try TaskScript(try files.read($0), named: $0) }
+            return await develop(loaded, script ?? TaskScript())
         case .simulate: return try await simulate(invocation, loaded, files, output)
         case .test: return await test(invocation, loaded, files, output)
         case .paths: return try paths(invocation, loaded, output)

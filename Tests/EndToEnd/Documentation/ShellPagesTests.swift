@@ -17,7 +17,7 @@ struct ShellPagesTests {
     func hangingJourney() async throws {
         let page = try DocumentationPage("docs/running.md")
         let commands = page.blocks.filter { $0.language == "console" }.flatMap { ShellCommand.all(in: $0.text) }
-        #expect(commands.count == 6)
+        #expect(commands.count == 7)
         try await withApplication(flows: [Self.checkout]) { app in
             let admin = app.admin()
             let client = app.client().with(token: try await app.signIn("ada", to: try await app.newSession().id))
