@@ -3,13 +3,14 @@ import Glibc
 
 /// The commands of the program.
 package enum Command: String, Sendable, CaseIterable {
-    case `init`, serve, check, config, schema, simulate, test, paths, store
+    case `init`, serve, dev, check, config, schema, simulate, test, paths, store
     case session, service, journey, task, user, `import`, export, health, report, version, help
 
     var summary: String {
         switch self {
         case .`init`: "write a first flow, service, script and configuration"
         case .serve: "run the server until SIGTERM or SIGINT"
+        case .dev: "serve for one person's machine, and take files over as they are saved"
         case .check: "print all problems of configuration, service and flow files"
         case .config: "print the effective configuration as JSON, secrets masked"
         case .schema: "print the JSON Schema of a kind of files, for editors"
@@ -39,7 +40,7 @@ package enum Command: String, Sendable, CaseIterable {
         case .schema: ("a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))", true)
         case .test, .`init`: ("a folder", false)
         case .report: ("the path of a file", false)
-        case .serve, .check, .config, .store, .health, .version, .help: nil
+        case .serve, .dev, .check, .config, .store, .health, .version, .help: nil
         case .session, .service, .journey, .task, .user: nil
         }
     }
@@ -69,6 +70,7 @@ package enum Command: String, Sendable, CaseIterable {
             name: "--admin-key-file", value: "FILE",
             meaning: "the key of the server; default admin.key of this configuration")
         return switch self {
+        case .dev: [Flag(name: "--tasks", value: "FILE", meaning: "a script whose steps say how tasks end")]
         case .config:
             [
                 Flag(name: "--sources", meaning: "also where each value comes from"),
@@ -172,7 +174,7 @@ package struct ProgramOutput: Sendable {
 package struct UsageError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
-    init(_ sentence: String) {
+    package init(_ sentence: String) {
         description = sentence
     }
 }

@@ -49,6 +49,7 @@ enum HelpText {
     private static func usageLine(_ topic: Command) -> String {
         switch topic {
         case .serve, .health: "usage: concierge \(topic.rawValue) [--config FILE] [FLAGS]"
+        case .dev: "usage: concierge dev [--config FILE] [--tasks FILE] [FLAGS]"
         case .check: "usage: concierge check [--config FILE] [--against URL] [FLAGS]"
         case .simulate: "usage: concierge simulate FLOW --script FILE [--input JSON] [FLAGS]"
         case .test: "usage: concierge test [DIR] [--config FILE] [FLAGS]"
@@ -70,6 +71,16 @@ enum HelpText {
     /// The text that flags alone do not tell. If there is any, it begins and ends with an empty line.
     private static func explanation(of topic: Command) -> String {
         switch topic {
+        case .dev:
+            """
+
+            Serves on loopback, with the demo. Whenever the configuration, a service or a flow is saved, the files are taken
+            over, or what is wrong is printed as by `concierge check`, and what was there before goes on. Journeys whose flow
+            was edited start over with their input, also under the same version. With --tasks, tasks end as the steps
+            {"task": …, "outcome": …} of a script say, one after the other, and after the last from the first again; see
+            `concierge help simulate`. Other tasks are left to back ends.
+
+            """
         case .check:
             """
 

@@ -17,9 +17,10 @@ extension Program {
         let errors = loaded.problems.count { $0.severity == .error }
         let source = loaded.file ?? "no configuration file"
         output.result(
-            "checked \(source), \(counted(loaded.serviceFileCount, "service file")) and "
-                + "\(counted(loaded.flowFileCount, "flow file")): "
-                + "\(counted(errors, "error")), \(counted(loaded.problems.count - errors, "warning"))\n")
+            "checked \(source), \(String(counting: loaded.serviceFileCount, "service file")) and "
+                + "\(String(counting: loaded.flowFileCount, "flow file")): "
+                + "\(String(counting: errors, "error")), \(String(counting: loaded.problems.count - errors, "warning"))\n"
+        )
         guard errors == 0 else { return ExitStatus.usage }
         return try url.map { try compare(loaded, files, with: $0, output) } ?? ExitStatus.success
     }
@@ -63,9 +64,6 @@ extension Program {
         output.result("\(report.summary)\n")
         return report.losesJourneys || !tried.misfits.isEmpty ? ExitStatus.usage : ExitStatus.success
     }
-
-    /// "1 journey", "2 journeys"
-    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
 extension Program {

@@ -7,16 +7,19 @@ import Sessions
 package enum Program {
     /// Runs the server with a valid configuration, and returns the exit status.
     package typealias Serve = @Sendable (LoadedConfiguration) async -> Int32
+    /// The same for an author who tries flows out, with the ends of tasks.
+    package typealias Develop = @Sendable (LoadedConfiguration, TaskScript) async -> Int32
 
     /// - Parameters:
     ///   - arguments: without the program's name.
     ///   - added: services in Swift that the program adds.
     ///   - files: reads files. It decides where relative paths start.
-    ///   - serve: what `concierge serve` does with the configuration.
+    ///   - develop: what `concierge dev` does with the configuration.
+    ///   - serve: what `concierge serve` does with it.
     package static func run(
         arguments: [String], environment: [String: String], adding added: SwiftServices = SwiftServices(),
         files: FileReader = FileReader(),
-        output: ProgramOutput = .standard, serve: Serve
+        output: ProgramOutput = .standard, develop: Develop = { _, _ in ExitStatus.usage }, serve: Serve
     ) async -> Int32 {
         let invocation: Invocation
         do {
@@ -49,7 +52,7 @@ package enum Program {
                     readsFlows: !invocation.command.isForOperators)
                 let hasColors =
                     output.isTerminal && environment["NO_COLOR"]?.isEmpty != false && environment["TERM"] != "dumb"
-                return try await run(invocation, loaded, files, output, hasColors: hasColors, serve)
+                return try await run(invocation, loaded, files, output, hasColors: hasColors, develop, serve)
             } catch {
                 output.complaint("concierge: \(error)\n")
                 return error is UsageError || error is FileProblem ? ExitStatus.usage : ExitStatus.failure
@@ -59,7 +62,7 @@ package enum Program {
 
     private static func run(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput,
-        hasColors: Bool, _ serve: Serve
+        hasColors: Bool, _ develop: Develop, _ serve: Serve
     ) async throws -> Int32 {
         if invocation.command == .check { return try check(loaded, files, against: invocation["--against"], output) }
         if invocation.command == .report { return try report(invocation, loaded, files, output) }
@@ -70,6 +73,9 @@ package enum Program {
         }
         switch invocation.command {
         case .serve: return await serve(loaded)
+        case .dev:
+            let script = try invocation["--tasks"].map { try TaskScript(try files.read($0), named: $0) }
+            return await develop(loaded, script ?? TaskScript())
         case .simulate: return try await simulate(invocation, loaded, files, output)
         case .test: return await test(invocation, loaded, files, output)
         case .paths: return try paths(invocation, loaded, output)

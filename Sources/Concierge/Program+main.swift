@@ -17,9 +17,10 @@ extension Program {
         TerminationSignals.block()
         Task.detached {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            let status = await run(arguments: arguments, environment: environmentOfProcess(), adding: added) { loaded in
-                await Application.run(loaded)
-            }
+            let status = await run(
+                arguments: arguments, environment: environmentOfProcess(), adding: added,
+                develop: { loaded, script in await Development.run(loaded, script) },
+                serve: { loaded in await Application.run(loaded) })
             DetachedThread.waitForEnds(atMost: .seconds(1))
             exit(status)
         }
@@ -42,7 +43,11 @@ extension Program {
 
 extension Application {
     /// Serves until SIGTERM or SIGINT, and returns the exit status of the process.
-    package static func run(_ loaded: LoadedConfiguration) async -> Int32 {
+    ///
+    /// - Parameter work: what is done meanwhile; it is cancelled at the end.
+    package static func run(
+        _ loaded: LoadedConfiguration, beside work: (@Sendable (Application, Addresses) async -> Void)? = nil
+    ) async -> Int32 {
         let output = ProgramOutput.standard
         let configuration = loaded.configuration
         if let shortage = AddressSpace.shortage(forWorkers: configuration.workers) {
@@ -59,10 +64,12 @@ extension Application {
             log.write(.warning, "descriptor_limit") { $0.add("detail", shortage) }
         }
         let application: Application
+        let addresses: Addresses
         do {
             application = try Application(
-                configuration, services: loaded.services, adding: loaded.added, flows: loaded.flows, log: log)
-            try await application.start()
+                configuration, services: loaded.services, adding: loaded.added, flows: loaded.flows, log: log,
+                again: loaded.again)
+            addresses = try await application.start()
         } catch {
             log.flush()
             output.complaint("concierge: \(error)\n")
@@ -72,15 +79,15 @@ extension Application {
         manager.tell(.ready)
         let watchdog = Task { await application.reassure(manager) }
         let (hangUps, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let reloader = Task { for await _ in hangUps { await application.reload() } }
-        let reload: @Sendable () -> Void = { _ = continuation.yield(()) }
-        let isReloadable = configuration.tls.certificate != nil || configuration.log.audit != .stderr
+        let besides = work.map { work in Task { await work(application, addresses) } }
+        let reloader = Task { for await _ in hangUps { await application.hangUp() } }
         await TerminationSignals.first(
-            reload: isReloadable ? reload : nil,
+            reload: { _ = continuation.yield(()) },
             ignoring: { signal in
                 log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
             })
         manager.tell(.stopping)
+        besides?.cancel()
         // A handler that does not return cannot be stopped. What it has not written was not acknowledged.
         let limit = Task {
             try await Task.sleep(for: configuration.drainTimeout + .seconds(5))

@@ -21,13 +21,17 @@ package struct ConfigurationKey: Sendable {
     let assign: @Sendable (WrittenValue, inout Configuration) -> Bool
     /// The value as JSON text, masked when it is secret.
     package let show: @Sendable (Configuration) -> String
+    /// Whether two configurations have the same value.
+    package let isSame: @Sendable (Configuration, Configuration) -> Bool
+    /// Takes the value of another configuration.
+    package let take: @Sendable (Configuration, inout Configuration) -> Void
     /// The sentence about a value that is not allowed. It does not contain a secret value.
     let refusal: @Sendable (WrittenValue) -> String
 
     /// - Parameters:
     ///   - flag: whether it has its own flag. Every key can be set by `--set key=value`.
     ///   - defaultText: replaces the initial value if that depends on the machine.
-    init<Value>(
+    init<Value: Equatable>(
         _ path: String, _ setting: Setting<Value>, _ place: any WritableKeyPath<Configuration, Value> & Sendable,
         flag: Bool = false, defaultText: String? = nil, _ meaning: String
     ) {
@@ -46,6 +50,8 @@ package struct ConfigurationKey: Sendable {
             return true
         }
         self.show = { setting.show($0[keyPath: place]) }
+        self.isSame = { $0[keyPath: place] == $1[keyPath: place] }
+        self.take = { $1[keyPath: place] = $0[keyPath: place] }
         self.refusal = { setting.refusal(of: $0, as: path) }
     }
 

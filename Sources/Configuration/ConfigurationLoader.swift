@@ -11,7 +11,7 @@ package struct ConfigurationLoader: Sendable {
     package static let defaultFile = "config/concierge.json"
 
     private let environment: [String: String]
-    let files: FileReader
+    package let files: FileReader
     private let added: SwiftServices
 
     /// - Parameter added: services in Swift that the program adds.
@@ -31,6 +31,7 @@ package struct ConfigurationLoader: Sendable {
     ) -> LoadedConfiguration {
         var loaded = LoadedConfiguration()
         loaded.added = added
+        loaded.again = { load(file: file, flags: flags) }
         readFile(named: file, &loaded)
         loaded.read(environment: environment)
         loaded.read(flags: flags)

@@ -21,10 +21,14 @@ package struct LoadedConfiguration: Sendable {
     package var problems: [ConfigurationProblem] = []
     /// The admin listener of another server that commands talk to: `CONCIERGE_URL`.
     package var clientURL: String?
+    /// Reads all files again, with the same environment and flags. Nil for one that no files are behind.
+    package var again: (@Sendable () -> LoadedConfiguration)?
 
     /// All services.
-    package func catalog() throws(ServiceCatalogError) -> ServiceCatalog {
-        try ServiceCatalog(declarations: services.map(ServiceDefinition.init), adding: added)
+    ///
+    /// - Parameter names: of the catalogue that this one replaces.
+    package func catalog(names: ServiceNames = ServiceNames()) throws(ServiceCatalogError) -> ServiceCatalog {
+        try ServiceCatalog(declarations: services.map(ServiceDefinition.init), adding: added, names: names)
     }
 
     package var hasErrors: Bool { problems.contains { $0.severity == .error } }

@@ -110,7 +110,7 @@ package enum PathText {
     }
 
     /// The directory of a path, empty when there is none: `config` for `config/concierge.json`.
-    static func directory(of path: String) -> String {
+    package static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "" }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

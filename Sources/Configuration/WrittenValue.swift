@@ -68,7 +68,7 @@ package enum ValueOrigin: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Whether the source is the environment or the command line, which do not depend on the file's directory.
-    var isOutsideFile: Bool {
+    package var isOutsideFile: Bool {
         switch self {
         case .builtIn, .file: false
         case .environment, .flag: true

@@ -104,6 +104,16 @@ public final class HTTPServer: @unchecked Sendable {
         }
     }
 
+    /// Serves other routes, without closing a connection: each worker from its next request on. Requests in progress go
+    /// on with the handlers that they have. Returns when all workers do.
+    ///
+    /// - Parameter crossOrigin: see ``HTTPServerConfiguration/crossOrigin``.
+    public func replaceRoutes(_ router: Router, crossOrigin: CrossOrigin? = nil) async {
+        // The core is there as long as this, unless the server has stopped.
+        guard let core = whileServing(nil, { _ in core.takeUnretainedValue() }) else { return }
+        await core.replaceRoutes(router, crossOrigin)
+    }
+
     /// Drains, then stops: requests in progress finish, responses carry `Connection: close`, idle connections are
     /// closed. Returns when the last connection has closed; later calls wait for the first.
     ///

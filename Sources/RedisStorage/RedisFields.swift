@@ -174,7 +174,6 @@ struct RedisFields: Sendable {
             found.damage.append("The session \(id) is damaged; it cannot be read.")
             return found
         }
-        var details = head.details
         var documents: [ServiceDocument] = []
         for (name, value) in services {
             // Those that were not asked for are nil.
@@ -185,21 +184,17 @@ struct RedisFields: Sendable {
             let document =
                 read
                 ?? ServiceDocument(
-                    service: names[name] ?? .max, birth: 0, revision: revision, createdAt: head.createdAt,
+                    service: names[name], birth: 0, revision: revision, createdAt: head.createdAt,
                     updatedAt: head.createdAt, bytes: [], isDamaged: true)
-            if names[name] == nil {
-                details.undeclared.append(UndeclaredService(name: name, document: document))
-            } else {
-                documents.append(document)
-            }
+            documents.append(document)
         }
         documents.sort { ($0.birth, $0.service) < ($1.birth, $1.service) }
-        details.undeclared.sort { $0.document.birth < $1.document.birth }
         // The order in which they were added, as long as they are kept equally long.
         replays.sort { ($0.endsAt, $0.id.text) < ($1.endsAt, $1.id.text) }
         let record = SessionRecord(
             id: id, token: head.token, createdAt: head.createdAt, expiresAt: head.expiresAt, revision: revision,
-            services: documents, times: times, details: details, replays: (replays, replays.reduce(0) { $0 + $1.size }))
+            services: documents, times: times, details: head.details,
+            replays: (replays, replays.reduce(0) { $0 + $1.size }))
         found.session = StoredSession(record: record, lastUsedAt: usedAt)
         return found
     }
@@ -242,7 +237,7 @@ struct RedisFields: Sendable {
             let text = try service.bytes()
             guard let opened = format == Self.plain ? text : open(text, named: name) else { return nil }
             return ServiceDocument(
-                service: names[name] ?? .max, birth: birth, revision: revision, createdAt: createdAt,
+                service: names[name], birth: birth, revision: revision, createdAt: createdAt,
                 updatedAt: updatedAt, bytes: opened)
         }
     }

@@ -38,7 +38,6 @@ extension RedisStore {
             .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)),
         ])
         for document in record.services { values.add(document, names[document.service], fields(record.id)) }
-        for service in record.details.undeclared { values.add(service.document, service.name, fields(record.id)) }
         values.add(record, fields(record.id))
         values.add(record.times)
         for task in tasks { values.add(task) }

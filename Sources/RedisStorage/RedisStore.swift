@@ -67,7 +67,7 @@ package final class RedisStore: SessionStore {
     ///   - warn: is called with a sentence for the log about settings of Redis that lose something.
     /// - Throws: ``StoreOpeningError``.
     package init(
-        _ address: RedisAddress, services: [String], settings: Settings = Settings(),
+        _ address: RedisAddress, services: ServiceNames, settings: Settings = Settings(),
         documentKeys: DocumentKeys? = nil, clock: any SessionClock = SystemClock(),
         report: @escaping @Sendable (String) -> Void = { _ in },
         warn: @escaping @Sendable (String) -> Void = { _ in }
@@ -75,7 +75,7 @@ package final class RedisStore: SessionStore {
         self.settings = settings
         self.documentKeys = documentKeys
         keys = RedisKeys(prefix: settings.prefix)
-        names = ServiceNames(services)
+        names = services
         damage = DamageCount(report: report)
         router = try RedisRouter(address, settings)
         let isCluster = address.kind == .cluster

@@ -36,7 +36,7 @@ package final class SQLiteStore: FileStore {
     ///   - warn: the same about what is harmless by now.
     /// - Throws: ``StoreOpeningError``.
     package init(
-        path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
+        path: String, services names: ServiceNames, touchInterval: Int64 = 0, durability: Durability = .commit,
         mostBytes: Int = .max, cacheBytes: Int = leastCacheBytes, keys: DocumentKeys? = nil,
         report: @escaping @Sendable (String) -> Void = { _ in },
         disk: @escaping @Sendable (_ isFull: Bool, _ free: Int) -> Void = { _, _ in },
@@ -47,7 +47,6 @@ package final class SQLiteStore: FileStore {
         self.lock = lock
         let damaged = DamageCount(report: report)
         self.damaged = damaged
-        let names = ServiceNames(services)
         let facts = StoreFacts()
         self.facts = facts
         self.mostBytes = mostBytes

@@ -90,7 +90,7 @@ struct StoreTests {
     func quickStart() async throws {
         try await Self.withDatabase { path in
             try await Self.beginTour(in: path)
-            let names = try ServiceCatalog().services.map(\.name)
+            let names = try ServiceCatalog().names
             let sqlite = try SQLiteStore(path: path, services: names)
             try await Self.fill(sqlite, with: 10_000)
             let store = SteeredStore(sqlite)
@@ -116,7 +116,7 @@ struct StoreTests {
             }
             try await Self.start(path, [])
             // And by now it is forgotten that there ever was such a flow.
-            let names = try ServiceCatalog().services.map(\.name)
+            let names = try ServiceCatalog().names
             let store = try SQLiteStore(path: path, services: names)
             #expect(try await store.usedFlows() == [])
             await store.close()

@@ -145,7 +145,7 @@ import Testing
             #expect(status.isLive == (model.services[name] != nil), comment)
             #expect(status.etag.revision == model.services[name]?.etag ?? 0, comment)
             guard status.isLive else { continue }
-            let service = try session.environment.catalog.service(named: name)
+            let service = try session.environment.definitions.catalog.service(named: name)
             let count = try JSONDocument(parsing: session.document(of: service).bytes)[member: "count"]?.int
             #expect(count == model.services[name]?.count, comment)
         }

@@ -19,7 +19,7 @@ struct ReplayTests {
 
     /// Adds one to a counter.
     private static func count(_ session: Session, _ once: Once<Int>) async throws -> Int {
-        let service = try session.environment.catalog.service(named: "counter")
+        let service = try session.environment.definitions.catalog.service(named: "counter")
         return try await session.transact(once: once) { pending in
             let count = try JSONDocument(parsing: pending.outcome(of: service).bytes)[member: "count"]?.int ?? 0
             pending.write(service, Array(#"{"count":\#(count + 1)}"#.utf8))

@@ -154,7 +154,7 @@ struct Client {
             }
         }
         // The tag is that of this write only as long as nothing has followed.
-        let shown = try session.document(of: try session.environment.catalog.service(named: "chain"))
+        let shown = try session.document(of: try session.environment.definitions.catalog.service(named: "chain"))
         return (chain, Chain(shown.bytes) == chain ? shown.etag : nil)
     }
 

@@ -38,7 +38,7 @@ final class SharedServer: Sendable {
         var storing = RedisStore.Settings()
         storing.deadline = Self.deadline
         store = try RedisStore(
-            try RedisAddress("redis://127.0.0.1:\(proxy.port)"), services: catalog.services.map(\.name),
+            try RedisAddress("redis://127.0.0.1:\(proxy.port)"), services: catalog.names,
             settings: storing)
         var settings = SessionSettings()
         settings.idleTimeout = 24 * 3_600_000

@@ -55,7 +55,8 @@ struct RedisFixture: Sendable {
         }
         if let password { address.password = password }
         return try RedisStore(
-            address, services: services, settings: settings, documentKeys: keys, clock: clock, report: report,
+            address, services: ServiceNames(services), settings: settings, documentKeys: keys, clock: clock,
+            report: report,
             warn: warn)
     }
 

@@ -210,13 +210,13 @@ import Testing
         try await new.create(
             Samples.session(id, [Samples.document(0, letter: "q"), Samples.document(1, letter: "p")]))
         let seen = try #require(try await old.load(id)).record
-        #expect(seen.services.map(\.service) == [0] && seen.details.undeclared.map(\.name) == ["quote"])
-        let details = SessionDetails(labels: SessionLabels(["a": "b"]), undeclared: seen.details.undeclared)
+        #expect(Set(seen.services.map { old.names[$0.service] }) == ["profile", "quote"])
+        let details = SessionDetails(labels: SessionLabels(["a": "b"]))
         try await old.commit(commit(2, over: 1, letter: "n", details: details))
         let record = try #require(try await new.load(id)).record
         #expect(record.document(of: 0)?.bytes.first == Character("q").asciiValue)
         #expect(record.document(of: 1)?.bytes.first == Character("n").asciiValue)
-        #expect(record.details.labels == SessionLabels(["a": "b"]) && record.details.undeclared.isEmpty)
+        #expect(record.details.labels == SessionLabels(["a": "b"]))
     }
 
     @Test("an end leaves nothing but what says which revisions were given")

@@ -28,8 +28,8 @@ final class SQLiteFile: Sendable {
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> SQLiteStore {
         try SQLiteStore(
-            path: path, services: services, touchInterval: touchInterval, durability: durability, mostBytes: mostBytes,
-            keys: keys, report: report)
+            path: path, services: ServiceNames(services), touchInterval: touchInterval, durability: durability,
+            mostBytes: mostBytes, keys: keys, report: report)
     }
 
     /// The tables as another program makes them, without our settings.

@@ -113,6 +113,10 @@ extension ProblemKind {
     package static let unreachable = ProblemKind(
         .conflict, "unreachable", "Screen cannot be reached",
         "No open way leads to that screen: screen is the first that blocks the way, errors says why.")
+    package static let reloadRefused = ProblemKind(
+        .conflict, "reload_refused", "Reload refused",
+        "The configuration, the service files and the flow files cannot be taken over, and nothing was changed: errors has "
+            + "everything that concierge check would say of them.")
     package static let commandRefused = ProblemKind(
         .conflict, "command_refused", "Command refused",
         "The service refuses the command: reason says why in a word for programs, detail in a sentence, errors has the "
@@ -253,7 +257,8 @@ extension ProblemKind {
         serviceNotFound, commandNotFound, flowNotFound, journeyNotFound, taskNotFound, linkNotFound,
         methodNotAllowed, notAcceptable,
         patchConflict,
-        requestInProgress, replayExpired, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, commandRefused,
+        requestInProgress, replayExpired, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, reloadRefused,
+        commandRefused,
         actionFailed,
         taskNotClaimed, taskHeld, tooManyTasks,
         tooManyJourneys,

@@ -87,7 +87,7 @@ private struct ScriptRun {
                 output.result("\(id): nothing took \(place)\n")
             }
         }
-        let scripts = Program.counted(count, "script")
+        let scripts = String(counting: count, "script")
         let verdict = holds ? "all hold" : "\(differing) differ\(differing == 1 ? "s" : "")"
         output.result("\(directory): \(scripts), \(verdict); \(all - missing) of \(all) transitions taken\n")
     }

@@ -71,7 +71,7 @@ extension Program {
             of: backup, to: path, now: Int64(time(nil)), keys: configuration.encryptionKeys,
             takesDamaged: invocation["--force"] != nil
         ) { output.complaint("\(backup): \($0)\n") }
-        let sessions = restore.sessions.map { ", \(counted($0, "session"))" } ?? ""
+        let sessions = restore.sessions.map { ", \(String(counting: $0, "session"))" } ?? ""
         output.result(
             "\(path): restored from \(backup)\(sessions)"
                 + (restore.former.map { "; the former database is \($0) now\n" } ?? "\n"))

@@ -24,7 +24,7 @@ package actor Application {
         package let adminPort: UInt16
     }
 
-    private struct Running {
+    struct Running {
         let publicServer: HTTPServer
         let adminServer: HTTPServer
         /// The tasks that remove expired sessions, and tell watchers of time.
@@ -37,20 +37,27 @@ package actor Application {
 
     let configuration: Configuration
     let log: Log
-    private let flows: FlowCatalog
+    var loaded: Loaded
+    /// Reads the files again; nil for an application that none are behind.
+    let again: (@Sendable () -> LoadedConfiguration)?
+    /// The last reload.
+    var reloading: Task<Reload, any Error>?
     let sessions: Sessions
     private let idempotency: Idempotency
     private let quotas: Quotas
     private let problems = ProblemCounts()
     private let adminAccess: AdminAccess
-    private let audit: AuditLog
+    let audit: AuditLog
+    private let metrics = LateMetrics()
+    private let connections = ConnectionCounts()
+    private let startedAt = ContinuousClock.now
     private let certificateEnd = CertificateEnd()
     let readiness: Readiness
     /// Closed after the last writer has ended.
     let store: any SessionStore
     let sockets: InheritedSockets
     private let backups: StoreBackups?
-    private var running: Running?
+    private(set) var running: Running?
 
     /// - Parameters:
     ///   - services: the declared document services.
@@ -60,15 +67,18 @@ package actor Application {
     ///   - store: `nil` for the configured store.
     ///   - clock: the time by which sessions expire.
     ///   - sockets: where hosts that are `systemd` listen.
+    ///   - again: reads the configuration again, for reloads.
     /// - Throws: `ServiceCatalogError` with every problem of the services, `StoreOpeningError`, `AuditFileError`.
     package init(
         _ configuration: Configuration, services: [ServiceFile] = [], adding added: SwiftServices = SwiftServices(),
         flows: FlowCatalog = .empty, log: Log? = nil, store: (any SessionStore)? = nil,
-        clock: any SessionClock = SystemClock(), sockets: InheritedSockets = .ofProcess
+        clock: any SessionClock = SystemClock(), sockets: InheritedSockets = .ofProcess,
+        again: (@Sendable () -> LoadedConfiguration)? = nil
     ) throws {
         self.configuration = configuration
         self.sockets = sockets
-        self.flows = flows
+        loaded = Loaded(configuration: configuration, services: services, flows: flows)
+        self.again = again
         self.log = log ?? Log(settings: configuration.log)
         let catalog = try ServiceCatalog(
             declarations: services.map(ServiceDefinition.init), adding: added)
@@ -106,9 +116,10 @@ package actor Application {
             throw error
         }
         let sender = try taskSender()
-        let publicRoutes = try publicRoutes()
-        let connections = ConnectionCounts()
-        let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
+        let (publicRoutes, adminRoutes) = (try publicRoutes(sessions.catalog), try adminRoutes(sessions.catalog))
+        let metrics = Metrics(
+            listeners: [("public", publicRoutes.routes), ("admin", adminRoutes.routes)], workers: configuration.workers)
+        self.metrics.set(metrics)
         let tls = try readCertificates()
         var publicListener = HTTPServerConfiguration.publicListener(configuration, tls: tls?.publicListener)
         publicListener.admission = quotas.admit
@@ -116,16 +127,16 @@ package actor Application {
         let publicServer = try HTTPServer(
             router: publicRoutes, configuration: publicListener,
             errors: ProblemRenderer(log: log, counts: problems),
-            observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
+            observer: RequestObserver(log: log, metrics: metrics, listener: 0))
         let adminServer: HTTPServer
         do {
             var adminListener = HTTPServerConfiguration.adminListener(
                 configuration, largestImport: sessions.largestImport, tls: tls?.adminListener)
             adminListener.inheritedListener = try inheritedSocket("admin")
             adminServer = try HTTPServer(
-                router: adminRoutes.router, configuration: adminListener,
+                router: adminRoutes, configuration: adminListener,
                 errors: ProblemRenderer(log: log, counts: problems),
-                observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 1))
+                observer: RequestObserver(log: log, metrics: metrics, listener: 1))
         } catch {
             await publicServer.stop(timeout: .zero)
             throw error
@@ -166,15 +177,9 @@ package actor Application {
         return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
     }
 
-    /// Opens again what others replace while the server runs: the file of audit lines, and the certificate.
-    package func reload() {
-        audit.reopen()
-        reloadCertificates()
-    }
-
     /// Reads certificate, key and authorities again, for connections that are accepted from now on. Others keep theirs.
     /// A problem of the files is logged, and then nothing changes.
-    private func reloadCertificates() {
+    func reloadCertificates() {
         guard let running else { return }
         do {
             guard let tls = try readCertificates() else { return }
@@ -248,16 +253,17 @@ package actor Application {
     private var caller: SessionCaller {
         SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
-            allowedOrigins: WebOrigins(configuration.cors.allowedOrigins),
+            allowedOrigins: WebOrigins(loaded.configuration.cors.allowedOrigins),
             watchingExtends: configuration.watchingExtends,
             quotas: quotas, log: log)
     }
 
-    func publicRoutes() throws -> Router {
+    /// The routes of each listener are the same at each reload, so that the metrics are.
+    func publicRoutes(_ catalog: ServiceCatalog) throws -> Router {
         let caller = caller
         let journeys = JourneyEndpoints(
-            caller: caller, session: caller.inPath, dressing: JourneyDressing(flows), on: .public)
-        let services = ServiceEndpoints(catalog: sessions.catalog, caller: .client, session: caller.inPath)
+            caller: caller, session: caller.inPath, dressing: JourneyDressing(loaded.flows), on: .public)
+        let services = ServiceEndpoints(catalog: catalog, caller: .client, session: caller.inPath)
         let journeyServices = services.ofJourney
         var routes = RouterBuilder()
         // Before the next: the query of a page is for the page.
@@ -266,7 +272,7 @@ package actor Application {
         let program = ProgramEndpoints(readiness: readiness)
         program.addHealth(to: &routes)
         program.add(to: &routes)
-        describe(.public).add(to: &routes)
+        describe(.public, catalog).add(to: &routes)
         if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
         routes.group(
             IdempotencyMiddleware(
@@ -274,7 +280,7 @@ package actor Application {
                 residentOwner: caller.residentKeyOwner)
         ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
-            TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
+            TransactionEndpoint(catalog: catalog, caller: caller).add(to: &routes)
             journeys.add(to: &routes)
             services.addWrites(to: &routes)
             journeyServices.addWrites(to: &routes)
@@ -282,38 +288,34 @@ package actor Application {
         let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
         WatchEndpoint(sessions: sessions, caller: caller).add(to: &routes)
         FlowEndpoints(
-            pages: FlowPages(flows), graphs: FlowGraphs(draw: Self.drawing),
-            isPublic: configuration.flowsPublic, checkCaller: checkCaller
+            pages: FlowPages(loaded.flows), graphs: FlowGraphs(draw: Self.drawing),
+            isPublic: loaded.configuration.flowsPublic, checkCaller: checkCaller
         ).add(to: &routes)
         services.add(to: &routes)
         journeyServices.add(to: &routes)
         return try routes.freeze()
     }
 
-    func adminRoutes(
-        publicRoutes: Router, connections: ConnectionCounts
-    ) throws -> (router: Router, metrics: Metrics) {
-        // The metrics of a listener need its routes, one of which shows the metrics.
-        let late = LateMetrics()
+    func adminRoutes(_ catalog: ServiceCatalog) throws -> Router {
         var routes = RouterBuilder()
         routes.group(QueryMiddleware(.admin)) { routes in
             let program = ProgramEndpoints(readiness: readiness)
             program.addHealth(to: &routes)
             program.add(to: &routes)
-            describe(.admin).add(to: &routes)
+            describe(.admin, catalog).add(to: &routes)
         }
         routes.group(
             AdminMiddleware(access: adminAccess), QueryMiddleware(.admin), EndedSessionMiddleware()
         ) { routes in
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration, store),
-                file: (store as? any FileStore)?.file, startedAt: .now,
-                metrics: { [parts = metricParts(connections)] in late.metrics?.render($0, with: parts) ?? [] }
+                file: (store as? any FileStore)?.file, startedAt: startedAt,
+                metrics: { [metrics, parts = metricParts] in metrics.metrics?.render($0, with: parts) ?? [] }
             ).add(to: &routes)
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
             let endpoints = AdminSessionEndpoints(sessions: sessions, log: log)
             let anySession = SessionFinder(any: endpoints.session)
-            let services = ServiceEndpoints(catalog: sessions.catalog, caller: .admin, session: anySession)
+            let services = ServiceEndpoints(catalog: catalog, caller: .admin, session: anySession)
             let journeyServices = services.ofJourney
             services.add(to: &routes)
             journeyServices.add(to: &routes)
@@ -325,7 +327,7 @@ package actor Application {
             let journeys = AdminJourneyEndpoints(
                 sessions: sessions, session: endpoints.session,
                 journeys: JourneyEndpoints(
-                    caller: caller, session: anySession, dressing: JourneyDressing(flows), on: .admin))
+                    caller: caller, session: anySession, dressing: JourneyDressing(loaded.flows), on: .admin))
             routes.group(adminIdempotency(endpoints.keyOwner)) { routes in
                 endpoints.add(to: &routes)
                 PersonEndpoints(sessions: sessions).add(to: &routes)
@@ -337,16 +339,18 @@ package actor Application {
             let tasks = TaskEndpoints(sessions: sessions)
             routes.group(TaskEndpoints.Patience(), adminIdempotency(tasks.keyOwner), add: tasks.add)
             StoreEndpoints(sessions: sessions).add(to: &routes)
+            let reload = ReloadEndpoint { [weak self] in
+                guard let self else { throw CancellationError() }
+                return try await self.reload()
+            }
+            routes.group(
+                ReloadEndpoint.Patience(), adminIdempotency { _ in .administrator(nil) }, add: reload.add)
         }
-        let router = try routes.freeze()
-        let metrics = Metrics(
-            listeners: [("public", publicRoutes.routes), ("admin", router.routes)], workers: configuration.workers)
-        late.set(metrics)
-        return (router, metrics)
+        return try routes.freeze()
     }
 
     /// What has metrics of its own.
-    private func metricParts(_ connections: ConnectionCounts) -> [Metrics.Part] {
+    private var metricParts: [Metrics.Part] {
         [
             connections.write(to:), readiness.write(to:), certificateEnd.write(to:),
             { [sessions] in sessions.statistics.write(to: &$0) }, sessions.transitions.write(to:),
@@ -362,11 +366,11 @@ package actor Application {
             residentOwner: { _ in nil })
     }
 
-    private func describe(_ listener: APIListener) -> OpenAPIEndpoint {
+    private func describe(_ listener: APIListener, _ catalog: ServiceCatalog) -> OpenAPIEndpoint {
         // The description is public, so it leaves out flows that need a token.
         OpenAPIEndpoint(
-            listener: listener, services: sessions.catalog.services,
-            flows: configuration.flowsPublic == .nothing ? .empty : flows)
+            listener: listener, services: catalog.services,
+            flows: loaded.configuration.flowsPublic == .nothing ? .empty : loaded.flows)
     }
 
     /// `nil` if Graphviz is not installed.

@@ -58,7 +58,7 @@ extension Configuration {
         case .memory: MemoryStore(mostBytes: totalBytes)
         case .sqlite(let path):
             try SQLiteStore(
-                path: path, services: catalog.services.map(\.name), touchInterval: touchInterval.milliseconds,
+                path: path, services: catalog.names, touchInterval: touchInterval.milliseconds,
                 durability: storeDurability, mostBytes: totalBytes, cacheBytes: pageCacheBytes, keys: encryptionKeys,
                 report: { report($0, .error, "store") },
                 disk: { isFull, free in
@@ -72,7 +72,7 @@ extension Configuration {
                 }, warn: { report($0, .warning, "store_notice") })
         case .redis(let address):
             try RedisStore(
-                address, services: catalog.services.map(\.name), settings: redisSettings,
+                address, services: catalog.names, settings: redisSettings,
                 documentKeys: encryptionKeys, clock: clock, report: { report($0, .error, "store") },
                 warn: { report($0, .warning, "store") })
         }
@@ -138,21 +138,22 @@ extension HTTPServerConfiguration {
             result.trustedProxies = TrustedProxies(
                 networks: configuration.proxies.networks, field: configuration.proxies.field)
         }
-        if !configuration.cors.allowedOrigins.isEmpty {
-            result.crossOrigin = CrossOrigin(
-                allowedOrigins: WebOrigins(configuration.cors.allowedOrigins),
-                requestFields: [
-                    .authorization, .sessionToken, .contentType, .ifMatch, .ifNoneMatch, "Idempotency-Key", .prefer,
-                    .acceptLanguage,
-                    .lastEventID, .requestID,
-                ] + configuration.cors.allowedFields.map { HTTPFieldName($0) },
-                responseFields: [
-                    .etag, .location, .requestID, .retryAfter, .preferenceApplied, "Idempotency-Replayed", .allow,
-                    .rateLimit, .rateLimitPolicy,
-                    .acceptPatch, .contentLanguage, .wwwAuthenticate,
-                ])
-        }
+        result.crossOrigin = crossOrigin(configuration)
         return result
+    }
+
+    static func crossOrigin(_ configuration: Configuration) -> CrossOrigin? {
+        guard !configuration.cors.allowedOrigins.isEmpty else { return nil }
+        return CrossOrigin(
+            allowedOrigins: WebOrigins(configuration.cors.allowedOrigins),
+            requestFields: [
+                .authorization, .sessionToken, .contentType, .ifMatch, .ifNoneMatch, "Idempotency-Key", .prefer,
+                .acceptLanguage, .lastEventID, .requestID,
+            ] + configuration.cors.allowedFields.map { HTTPFieldName($0) },
+            responseFields: [
+                .etag, .location, .requestID, .retryAfter, .preferenceApplied, "Idempotency-Replayed", .allow,
+                .rateLimit, .rateLimitPolicy, .acceptPatch, .contentLanguage, .wwwAuthenticate,
+            ])
     }
 
     static func adminListener(

@@ -111,7 +111,7 @@ struct StoreDescription: Sendable {
     static let unknown = "unknown"
 }
 
-/// The metrics for their own endpoint, which is one of the routes that they count.
+/// The metrics for their own endpoint, which is one of the routes that they count. A reload keeps them.
 final class LateMetrics: Sendable {
     private let storage = Mutex<Metrics?>(nil)
 

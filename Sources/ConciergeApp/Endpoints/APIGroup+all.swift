@@ -50,6 +50,9 @@ extension APIGroup {
                     name: "Store", meaning: "Maintenance of the store.",
                     operations: StoreEndpoints.operations),
                 APIGroup(
+                    name: "Reload", meaning: "Taking over changed files without a restart.",
+                    operations: ReloadEndpoint.operations),
+                APIGroup(
                     name: "Status", meaning: "Numbers and metrics of the server.",
                     operations: StatusEndpoints.operations),
                 program,

@@ -1,18 +1,17 @@
 import CMicroHTTPD
 
-/// What the bridge's callbacks need: the frozen routes and the error renderer. Each server has one.
+/// What the bridge's callbacks need: the error renderer, the limits, and the workers with their routes. Each server has
+/// one.
 final class ServerCore: Sendable {
-    let router: Router
     let errors: any HTTPErrorRenderer
     private let observer: (any HTTPServerObserver)?
     /// The end of every response's head: `commonFields`, then the name of the request id's field.
     private let lastFields: [UInt8]
-    /// `nil` when no page of another origin may call the server.
-    private let crossOrigin: CrossOriginFields?
     private let limits: HTTPServerConfiguration.Limits
     let trustedProxies: TrustedProxies?
     /// `nil` when addresses have none.
     private let prefix: PathPrefix?
+    private let basePath: String?
     /// `nil` when an address may have any number.
     let connections: AddressConnections?
     private let admission: (@Sendable (HTTPRequest) throws -> HTTPFields?)?
@@ -25,7 +24,7 @@ final class ServerCore: Sendable {
         observer: (any HTTPServerObserver)?
     ) {
         precondition(configuration.basePath.map(HTTPServerConfiguration.isBasePath) ?? true, "`basePath` is malformed")
-        self.router = router.served(under: configuration.basePath)
+        basePath = configuration.basePath
         self.errors = errors
         self.observer = observer
         connections = configuration.addressConnections
@@ -33,12 +32,19 @@ final class ServerCore: Sendable {
         trustedProxies = configuration.trustedProxies
         prefix = PathPrefix(configuration)
         limits = configuration.limits
-        executors = (0..<max(1, configuration.workers)).map { _ in WorkerExecutor() }
+        let routes = ServedRoutes(router, configuration.crossOrigin, under: basePath)
+        executors = (0..<max(1, configuration.workers)).map { _ in WorkerExecutor(routes) }
         let commonFields = configuration.commonFields
         precondition(commonFields.isWellFormed, "a field of `commonFields` is malformed")
-        crossOrigin = configuration.crossOrigin.map(CrossOriginFields.init)
-        precondition(crossOrigin?.isWellFormed ?? true, "a field of `crossOrigin` is malformed")
         lastFields = commonFields.wholeText + Array("\(HTTPFieldName.requestID.text): ".utf8)
+    }
+
+    /// Has each worker serve other routes, from its next request on.
+    func replaceRoutes(_ router: Router, _ crossOrigin: CrossOrigin?) async {
+        let routes = ServedRoutes(router, crossOrigin, under: basePath)
+        for executor in executors {
+            await withUnsafeContinuation { continuation in executor.run(.routes(routes) { continuation.resume() }) }
+        }
     }
 
     /// Takes a request over from the bridge, and copies everything out of C's memory.
@@ -48,6 +54,7 @@ final class ServerCore: Sendable {
         let method = name.isEmpty ? .other("-") : HTTPMethod(String(decoding: name, as: UTF8.self))
         let fields = HTTPRequestFields(raw)
         let connection = raw.pointee.connection
+        let router = executors[Int(raw.pointee.worker)].routes.router
         let decision: Router.Decision
         if raw.pointee.refusal != CMHD_REFUSAL_NONE, let refusal = HTTPError(raw.pointee.refusal, of: method, limits) {
             decision = .refuse(refusal)
@@ -130,7 +137,7 @@ final class ServerCore: Sendable {
             }
             guard request.method == .options else { throw HTTPError.methodNotAllowed(request.method, allow: possible) }
             var response = HTTPResponse(.noContent, fields: [.allow: possible])
-            crossOrigin?.answerPreflight(request, allow: possible, in: &response)
+            executors[request.worker].routes.crossOrigin?.answerPreflight(request, allow: possible, in: &response)
             return response
         } catch {
             return errors.response(to: error, of: request)
@@ -198,7 +205,9 @@ final class ServerCore: Sendable {
             response = errors.response(to: HTTPError.noRoom(forResponseTo: request.method), of: request)
         }
         if let fields = request.addedFields { response.fields.add(contentsOf: fields) }
-        if let crossOrigin { response.fields.add(crossOrigin.fields(for: request) ?? crossOrigin.common) }
+        if let crossOrigin = executors[request.worker].routes.crossOrigin {
+            response.fields.add(crossOrigin.fields(for: request) ?? crossOrigin.common)
+        }
         let now = cmhd_clock()
         observer?.answered(request, with: response, after: now - request.receivedAt)
         let stream = response.source.map { Unmanaged.passRetained(self.stream($0, of: request, on: connection)) }

@@ -13,6 +13,8 @@ final class WorkerExecutor: TaskExecutor {
 
     enum Work {
         case job(UnownedJob)
+        /// The function is called when the worker uses the routes.
+        case routes(ServedRoutes, @Sendable () -> Void)
         case response(Exchange, @Sendable () throws -> HTTPResponse)
     }
 
@@ -24,8 +26,12 @@ final class WorkerExecutor: TaskExecutor {
     }
 
     private let state = Mutex(State())
+    /// What the worker serves. Used on its thread only: a request reads it without a lock.
+    nonisolated(unsafe) private(set) var routes: ServedRoutes
     /// Threads that are about to call the worker.
     private let calling = Atomic<Int>(0)
+
+    init(_ routes: ServedRoutes) { self.routes = routes }
 
     func enqueue(_ job: consuming ExecutorJob) { run(.job(UnownedJob(job))) }
 
@@ -51,6 +57,8 @@ final class WorkerExecutor: TaskExecutor {
         ThreadSlice.makeBrief()
         let worker = Worker(pointer: worker)
         state.withLock { $0.worker = worker }
+        // What has come earlier has called nobody.
+        run()
     }
 
     /// Runs the work that has arrived. On the worker's thread.
@@ -80,6 +88,22 @@ final class WorkerExecutor: TaskExecutor {
         case .job(let job) where isOver: globalConcurrentExecutor.enqueue(job)
         case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
         case .response(let exchange, let make): exchange.finish(by: make)
+        case .routes(let routes, let done):
+            self.routes = routes
+            done()
         }
+    }
+}
+
+/// What a worker serves: routes, and the pages of other origins that may use them.
+final class ServedRoutes: Sendable {
+    let router: Router
+    /// `nil` when no page of another origin may call the server.
+    let crossOrigin: CrossOriginFields?
+
+    init(_ router: Router, _ crossOrigin: CrossOrigin?, under basePath: String?) {
+        self.router = router.served(under: basePath)
+        self.crossOrigin = crossOrigin.map(CrossOriginFields.init)
+        precondition(self.crossOrigin?.isWellFormed ?? true, "a field of `crossOrigin` is malformed")
     }
 }

@@ -131,11 +131,13 @@ public final class FlowDefinition: Sendable {
         self.initial = initial
         document = node.value
         texts = reader.texts
-        screens = states.map { [states, events, guards] state in
+        var tag = ViewTag(0)
+        tag.mix("\(document)")
+        screens = states.map { [states, events, guards, tag = tag.value] state in
             state.screen.map {
                 PreparedScreen(
                     $0, id: state.id, flow: heading.id, states: states, events: events, named: guards,
-                    isBusy: state.task != nil)
+                    isBusy: state.task != nil, tag: tag)
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)

@@ -74,7 +74,7 @@ package struct ViewText: Sendable {
     package let bytes: [UInt8]
     /// Whether the view may change at any moment, because a guard compares with the time.
     package let isRestless: Bool
-    /// Changes with everything that the view shows: the step, the documents, and what can be done.
+    /// Changes with everything that the view shows: the step, the flow, the documents, and what can be done.
     package let tag: UInt64
 }
 
@@ -111,6 +111,7 @@ extension StepRun {
         Self.writeHead(of: journey, status: journey.status.rawValue, to: &json)
         if journey.isActive, let top = journey.frames.last {
             let screen = try screen(of: top)
+            tag.mix(screen.tag)
             json.add(screen.text.head)
             json.add("", top.presentation.rawValue)
             json.add(screen.text.data)

@@ -22,6 +22,8 @@ package final class Log: Sendable {
     package static let defaultCapacity = 4 << 20
 
     private let settings: Configuration.Log
+    /// The severity of ``Configuration/Log/level``, which a reload may change.
+    private let leastSeverity: Atomic<Int>
     /// Nil when lines do not hash users.
     private let usersKey: UserHashKey?
     private let storeFailures = LogLimit()
@@ -35,6 +37,7 @@ package final class Log: Sendable {
         settings: Configuration.Log, descriptor: Int32 = STDERR_FILENO, capacity: Int = defaultCapacity
     ) {
         self.settings = settings
+        leastSeverity = Atomic(settings.level.severity)
         usersKey = settings.users == .hash ? settings.usersKey ?? UserHashKey(random: SystemRandom()) : nil
         form =
             switch settings.format {
@@ -49,7 +52,9 @@ package final class Log: Sendable {
     deinit { sink.stop() }
 
     /// Whether lines of that level are written.
-    package func writes(_ level: Level) -> Bool { level.severity >= settings.level.severity }
+    package func writes(_ level: Level) -> Bool { level.severity >= leastSeverity.load(ordering: .relaxed) }
+
+    package func setLevel(_ level: Level) { leastSeverity.store(level.severity, ordering: .relaxed) }
 
     /// Whether a request's line is written. Failures always are.
     func writesRequest(_ level: Level) -> Bool { writes(level) && (settings.requests || level == .error) }

@@ -8,12 +8,12 @@ import Threads
 package enum TerminationSignals {
     private static let ending = [SIGTERM, SIGINT, SIGQUIT]
     /// Tools send them to make a service reload or rotate its log. By default they would end the process.
-    private static let ignored = [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM]
-    private static let names = [SIGHUP: "SIGHUP", SIGUSR1: "SIGUSR1", SIGUSR2: "SIGUSR2", SIGALRM: "SIGALRM"]
+    private static let ignored = [SIGUSR1, SIGUSR2, SIGALRM]
+    private static let names = [SIGUSR1: "SIGUSR1", SIGUSR2: "SIGUSR2", SIGALRM: "SIGALRM"]
 
     /// Call it first in the program: threads inherit the blocked signals of the thread that starts them.
     package static func block() {
-        var signals = set(ending + ignored)
+        var signals = set(ending + [SIGHUP] + ignored)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
@@ -26,18 +26,18 @@ package enum TerminationSignals {
     /// Returns at the first signal that ends the program. A second one ends the process at once, with status 1.
     ///
     /// - Parameters:
-    ///   - reload: called at each SIGHUP; `nil` to ignore it like the others.
+    ///   - reload: called at each SIGHUP.
     ///   - ignoring: called with the name of each other signal, the first time that it arrives.
     package static func first(
-        reload: (@Sendable () -> Void)?, ignoring: @escaping @Sendable (String) -> Void
+        reload: @escaping @Sendable () -> Void, ignoring: @escaping @Sendable (String) -> Void
     ) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isStarted = DetachedThread.start("signal waiter", isAwaited: false) {
-                var waiting = ending + ignored
+                var waiting = ending + [SIGHUP] + ignored
                 while true {
                     let signal = next(of: waiting)
                     if ending.contains(signal) { break }
-                    if signal == SIGHUP, let reload {
+                    if signal == SIGHUP {
                         reload()
                         continue
                     }

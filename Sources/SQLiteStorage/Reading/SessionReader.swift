@@ -256,12 +256,7 @@ struct SessionReader {
                 damage.note("The service \(service.name) of \(stored.id) is damaged; it cannot be read.")
                 damaged += 1
             }
-            if let place = names[service.name] {
-                services.append(service.document(service: place, bytes))
-            } else {
-                details.undeclared.append(
-                    UndeclaredService(name: service.name, document: service.document(service: .max, bytes)))
-            }
+            services.append(service.document(service: names[service.name], bytes))
         }
         if stored.epoch < recovery.epoch { details.revisionFloor = max(details.revisionFloor, recovery.revisionFloor) }
         let record = SessionRecord(

@@ -333,9 +333,6 @@ struct SessionWriter {
         for document in record.services {
             services.append(try stored(document, named: names[document.service], seal, over: &rest))
         }
-        for service in record.details.undeclared {
-            services.append(try stored(service.document, named: service.name, seal, over: &rest))
-        }
         for document in rest { try remove(document) }
         return SessionRow(
             record, usedAt: usedAt, epoch: UInt64(facts[.epoch]), services: services, seal: seal)
@@ -392,6 +389,6 @@ extension SessionRecord {
         func isLarge(_ document: ServiceDocument) -> Bool {
             document.bytes.count > DocumentPieces.longestInRow || document.isDamaged
         }
-        return services.contains(where: isLarge) || details.undeclared.contains { isLarge($0.document) }
+        return services.contains(where: isLarge)
     }
 }

@@ -1,14 +1,15 @@
 import JSONDocument
 import Navigation
 import ServiceLocator
-import Synchronization
 
 /// A service of the frozen catalogue, shared by all sessions.
 package final class RegisteredService: Sendable {
     private let definition: ServiceDefinition
     let nameBytes: [UInt8]
-    /// Its index in the catalogue.
+    /// Its place in documents: see ``ServiceNames``.
     package let index: UInt16
+    /// Whether the catalogue declares it. What sessions have of any other service is kept and never shown.
+    package let isDeclared: Bool
     /// The default as it is sent.
     package let defaultBytes: [UInt8]
     package let schema: JSONSchema
@@ -17,13 +18,17 @@ package final class RegisteredService: Sendable {
     package let commands: [ServiceCommand]
     package let commandNames: [String]
 
-    /// Living instances in all sessions.
-    private let liveCount = Atomic<Int>(0)
+    private let liveCount: LiveCount
 
-    init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema, commands: [ServiceCommand]) {
+    init(
+        _ definition: ServiceDefinition, index: UInt16, schema: JSONSchema, commands: [ServiceCommand],
+        isDeclared: Bool = true, live: LiveCount
+    ) {
         self.definition = definition
         nameBytes = Array(definition.name.utf8)
         self.index = index
+        self.isDeclared = isDeclared
+        liveCount = live
         defaultBytes = definition.default.serialized()
         self.schema = schema
         entry = definition.entry
@@ -78,12 +83,9 @@ package final class RegisteredService: Sendable {
     }
 
     /// Living instances in all sessions. An expired instance counts until its session is written.
-    package var live: Int { liveCount.load(ordering: .relaxed) }
+    package var live: Int { liveCount.value }
 
-    func countLive(_ difference: Int) {
-        guard difference != 0 else { return }
-        liveCount.wrappingAdd(difference, ordering: .relaxed)
-    }
+    func countLive(_ difference: Int) { liveCount.add(difference) }
 }
 
 /// Converts what a client sends to the bytes that are kept.

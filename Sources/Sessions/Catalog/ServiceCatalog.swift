@@ -3,13 +3,17 @@ import JSONDocument
 import Navigation
 import ServiceLocator
 
-/// Every service that a session can have, frozen at start.
+/// Every service that a session can have, frozen at start and at each reload.
 package final class ServiceCatalog: Sendable {
-    /// In the order of definition. The index is the service's ``RegisteredService/index``.
+    /// In the order of definition.
     package let services: [RegisteredService]
     /// The registry for the locators of sessions.
     package let registry: ServiceRegistry
     private let indexes: [String: Int]
+    /// Also those of services that are not declared.
+    package let names: ServiceNames
+    /// By their places.
+    private let places: [RegisteredService]
     /// The services in Swift that the program has added.
     package let added: SwiftServices
     /// Whether any service has the hook.
@@ -19,15 +23,15 @@ package final class ServiceCatalog: Sendable {
     ///   - definitions: services of code.
     ///   - declarations: services of configuration.
     ///   - added: services in Swift that the program adds.
+    ///   - names: of the catalogue that this one replaces.
     /// - Throws: ``ServiceCatalogError`` with every problem.
     package init(
         definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDefinition] = [],
-        adding added: SwiftServices = SwiftServices()
+        adding added: SwiftServices = SwiftServices(), names: ServiceNames = ServiceNames()
     ) throws(ServiceCatalogError) {
         let all = definitions + added.definitions + declarations
-        // A document keeps its service's index in 16 bits.
-        precondition(all.count <= Int(UInt16.max), "a catalogue has at most 65,535 services")
         self.added = added
+        self.names = names
         var builder = ServiceRegistryBuilder()
         builder.registerSupplied(UnitOfWork.key)
         added.register(in: &builder)
@@ -42,7 +46,7 @@ package final class ServiceCatalog: Sendable {
             }
             do throws(ServiceCatalogError) {
                 indexes[definition.name] = services.count
-                services.append(try Self.check(definition, index: UInt16(services.count)))
+                services.append(try Self.check(definition, names))
             } catch {
                 problems += error.problems
             }
@@ -58,6 +62,14 @@ package final class ServiceCatalog: Sendable {
         hasEnded = services.contains { $0.hooks.ended != nil }
         self.services = services
         self.indexes = indexes
+        let byPlace = Dictionary(uniqueKeysWithValues: services.map { ($0.index, $0) })
+        let end = services.map { Int($0.index) + 1 }.max() ?? 0
+        places = (0..<end).map { byPlace[UInt16($0)] ?? .undeclared(at: UInt16($0), names) }
+    }
+
+    /// The service at a place of documents, declared or not.
+    subscript(place: UInt16) -> RegisteredService {
+        Int(place) < places.count ? places[Int(place)] : .undeclared(at: place, names)
     }
 
     /// The service of that name; `nil` when there is none.
@@ -83,7 +95,7 @@ package final class ServiceCatalog: Sendable {
     }
 
     private static func check(
-        _ definition: ServiceDefinition, index: UInt16
+        _ definition: ServiceDefinition, _ names: ServiceNames
     ) throws(ServiceCatalogError) -> RegisteredService {
         let (commands, problems) = commands(of: definition)
         guard definition.problems.isEmpty, problems.isEmpty else {
@@ -103,7 +115,21 @@ package final class ServiceCatalog: Sendable {
                         + "\($0.pointer.isEmpty ? "" : "\($0.pointer): ")\($0.detail)"
                 })
         }
-        return RegisteredService(definition, index: index, schema: schema, commands: commands)
+        let index = names[definition.name]
+        return RegisteredService(
+            definition, index: index, schema: schema, commands: commands, live: names.live(index))
+    }
+}
+
+extension RegisteredService {
+    private static let anySchema = try? JSONSchema(true)
+
+    /// A service that is known by its name alone.
+    fileprivate static func undeclared(at place: UInt16, _ names: ServiceNames) -> RegisteredService {
+        guard let schema = anySchema else { preconditionFailure("`true` is a schema") }
+        return RegisteredService(
+            ServiceDefinition(declared: names[place]), index: place, schema: schema, commands: [], isDeclared: false,
+            live: names.live(place))
     }
 }
 

@@ -2,10 +2,10 @@ import JSONDocument
 import ServiceLocator
 import Synchronization
 
-/// What all sessions of a process share. Immutable; its parts are safe to use from any thread.
+/// What all sessions of a process share; its parts are safe to use from any thread.
 final class SessionEnvironment: Sendable {
     let settings: SessionSettings
-    let catalog: ServiceCatalog
+    private let inForce: DefinitionsInForce
     let store: any SessionStore
     /// The store, if it has nothing to wait for.
     let promptStore: (any PromptStore)?
@@ -18,14 +18,8 @@ final class SessionEnvironment: Sendable {
     /// Holds the services of the process.
     let process: ServiceLocator
     let processDocuments: ProcessDocuments
-    let journeys: JourneySettings
     /// Is told what the log should say of the code of services.
     let note: @Sendable (ServiceNote) -> Void
-    /// Services with a hook for their first use that flows name.
-    let createdForJourneys: [RegisteredService]
-    /// Services whose writes may change when a journey is due; nearly always none.
-    let clockedServices: [RegisteredService]
-    private let coordinatorService: RegisteredService?
     /// Where journeys of all sessions went.
     let transitions = TransitionCounts()
     /// Sessions whose journeys this process has moved, and that the store's index of journeys may have where they were.
@@ -61,7 +55,8 @@ final class SessionEnvironment: Sendable {
     ) {
         self.settings = settings
         self.registry = Mutex(WeakRegistry(registry: registry))
-        self.catalog = catalog
+        let definitions = SessionDefinitions(catalog, journeys)
+        inForce = DefinitionsInForce(definitions)
         self.store = store
         promptStore = store as? any PromptStore
         savesUses = store.outlivesProcess
@@ -71,27 +66,27 @@ final class SessionEnvironment: Sendable {
         watches = SessionWatches(clock: clock, limits: settings.watchers)
         self.random = random
         process = ServiceLocator(registry: catalog.registry)
-        processDocuments = ProcessDocuments(catalog)
-        self.journeys = journeys
+        processDocuments = ProcessDocuments(definitions)
         self.note = note
-        createdForJourneys = catalog.hasCreated ? journeys.engine.catalog.named(catalog) : []
-        clockedServices = journeys.engine.catalog.clockedServices.compactMap { catalog[$0] }
-        coordinatorService = catalog[CoordinatorService.name]
     }
 
-    /// The service that keeps the journeys.
-    ///
-    /// - Throws: ``SessionError/notRegistered(service:)`` when the catalogue has none.
-    var coordinator: RegisteredService {
-        get throws(SessionError) {
-            guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.name) }
-            return coordinatorService
-        }
+    /// What units of work that begin now go by. One that has begun goes by ``PendingState/definitions``.
+    var definitions: SessionDefinitions { inForce.current }
+
+    /// See ``SessionDefinitions/number``.
+    var definitionsNumber: Int { inForce.number }
+
+    /// Replaces the services and flows. Documents stay as they are, also those of services that are not declared any
+    /// more.
+    func replaceDefinitions(_ catalog: ServiceCatalog, _ journeys: JourneySettings) {
+        processDocuments.take(inForce.replace(catalog, journeys))
+        // Flows of a version may have other states now, which the store has to be told of.
+        knownFlows.withLock { $0 = [:] }
     }
 
     /// Called after each commit.
-    func noteMoves(of id: SessionID, _ changedServices: [UInt16]) {
-        if let index = coordinatorService?.index, changedServices.contains(index) { noteMoved(id) }
+    func noteMoves(of id: SessionID, _ changedServices: [UInt16], _ definitions: SessionDefinitions) {
+        if let index = definitions.coordinatorIndex, changedServices.contains(index) { noteMoved(id) }
     }
 
     /// The store's index of journeys may have the session's where they were.
@@ -100,7 +95,7 @@ final class SessionEnvironment: Sendable {
     /// Determines anew when the journeys of a session are due, if services were written that decide that. Journeys that
     /// cannot be read do not keep anybody from writing a service.
     func redateJourneys(on pending: inout PendingState) {
-        guard pending.isRecordChanged, pending.hasWritten(clockedServices),
+        guard pending.isRecordChanged, pending.hasWritten(pending.definitions.clockedServices),
             var work = try? JourneyWork(on: pending, self), (try? work.redate()) == true
         else { return }
         pending = work.pending

@@ -4,7 +4,7 @@ import Navigation
 /// A cache of what was made of a session's stored bytes: the parsed journeys, the documents that their screens and
 /// guards look at, the verdicts of guards, and the views that clients were shown. With it an event parses no text.
 ///
-/// It never has to be corrected. Its key is the identity of the array of bytes. The cache keeps that array, so no other
+/// It never has to be corrected. Its key is the identity of the array of bytes, and the number of the definitions. The cache keeps that array, so no other
 /// one gets its address, and a commit makes a new array. A view says at which revision of the session it holds.
 ///
 /// Immutable: a session exchanges the whole of it, see ``Session/State/memory``. ``RememberedSessions`` says how many
@@ -17,6 +17,8 @@ final class JourneyMemory: Sendable {
     let guards: GuardMemory
     /// The last view of each journey that was looked at.
     let views: [JourneyText]
+    /// ``SessionDefinitions/number`` of those that it was made by. It holds for no other.
+    let definitions: Int
 
     /// About as many bytes as one may take. It is several times what one takes whose screens show a profile.
     static let maximumBytes = 8 << 10
@@ -26,7 +28,11 @@ final class JourneyMemory: Sendable {
     /// - Parameters:
     ///   - documents: what is not kept as bytes of its own is left out.
     ///   - views: the newest first: it is the one that is asked for next. What there is no room for is left out, too.
-    init(text: [UInt8], kept: KeptJourneys, documents: [KnownDocument], guards: GuardMemory, views: [JourneyText]) {
+    init(
+        text: [UInt8], kept: KeptJourneys, documents: [KnownDocument], guards: GuardMemory, views: [JourneyText],
+        definitions: Int
+    ) {
+        self.definitions = definitions
         var room = Self.maximumBytes
         func takes(_ bytes: Int) -> Bool {
             guard bytes <= room else { return false }

@@ -72,8 +72,10 @@ extension SessionEnvironment {
     private func standing(of journey: Journey, in record: SessionRecord) -> JourneyStanding {
         guard journey.isActive else { return .finished }
         if let result = journey.task?.result, result.isHeld { return result.isReported ? .held : .stuck }
-        let documents = SessionDocuments(record.services, self)
-        guard journeys.engine.obstacle(to: journey, services: documents, now: clock.now()) == nil else { return .stuck }
+        let definitions = definitions
+        let documents = SessionDocuments(record.services, self, definitions)
+        let obstacle = definitions.journeys.engine.obstacle(to: journey, services: documents, now: clock.now())
+        guard obstacle == nil else { return .stuck }
         return journey.task == nil ? .active : .busy
     }
 }

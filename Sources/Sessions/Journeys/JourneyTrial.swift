@@ -21,6 +21,11 @@ package struct JourneyTrial: Sendable {
         /// Within the service's state.
         package let pointer: String
         package let detail: String
+
+        package init(flow: String, version: Int, service: String, pointer: String, detail: String) {
+            (self.flow, self.version, self.service) = (flow, version, service)
+            (self.pointer, self.detail) = (pointer, detail)
+        }
     }
 
     package private(set) var running = 0
@@ -59,11 +64,12 @@ package struct JourneyTrial: Sendable {
     mutating func take(
         _ kept: KeptJourneys, _ record: SessionRecord, _ environment: SessionEnvironment, now: Int64
     ) {
-        let documents = SessionDocuments(record.services, environment, trying: services)
+        let definitions = environment.definitions
+        let documents = SessionDocuments(record.services, environment, definitions, trying: services)
         documents.patched = kept.patched
         for journey in kept.journeys where journey.isActive {
             running += 1
-            if let lost = engine.lostOutcome(of: journey, among: environment.journeys.engine.catalog) {
+            if let lost = engine.lostOutcome(of: journey, among: definitions.journeys.engine.catalog) {
                 let loss = Loss(
                     flow: lost.flow, version: lost.version,
                     detail:

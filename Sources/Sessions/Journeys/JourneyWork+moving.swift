@@ -102,7 +102,7 @@ extension JourneyWork {
         }
         if hasBeenHere(id) { return kept[id] }
         if let user, !(pending.details.userID?.isExactly(user) ?? false) { throw JourneyError.notFound(content.id) }
-        try kept.makeRoom(limit: environment.journeys.maxJourneys)
+        try kept.makeRoom(limit: settings.maxJourneys)
         var journey = content.renamed(id)
         journey.raiseOwned(to: pending.revision)
         journey.isOfUser = pending.hasUser

@@ -43,7 +43,7 @@ extension JourneyWork {
 
     /// A unit of work on what a coordinator owns.
     func unit(of level: ServiceOwners.Level, in id: String) -> UnitOfWork {
-        let catalog = environment.catalog
+        let catalog = pending.catalog
         let states = (kept[id]?.journey.owned ?? []).filter { state in
             state.coordinator == level.coordinator
                 && catalog[state.name]?.isOver(createdAt: state.createdAt, now: pending.now) == false
@@ -71,7 +71,7 @@ extension JourneyWork {
     /// The services that the screens on a journey's stack show.
     func inspectServices(of journey: Journey) throws(SessionError) -> [InspectedService] {
         let services = engine.shownServices(of: journey).compactMap { name, owner -> InspectedService? in
-            guard let service = environment.catalog[name] else { return nil }
+            guard let service = pending.catalog[name] else { return nil }
             guard let owner else {
                 let etag = ServiceETag(revision: documents.revision(of: name))
                 return InspectedService(

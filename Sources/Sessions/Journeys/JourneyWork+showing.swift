@@ -21,7 +21,7 @@ extension JourneyWork {
 
     /// The entity tag of what a client is shown now.
     mutating func etag(of entry: KeptJourney) throws -> ServiceETag {
-        if !pending.isRecordChanged, let known = pending.memory?.view(of: entry.journey.id),
+        if !pending.isRecordChanged, let known = pending.knownMemory?.view(of: entry.journey.id),
             known.revision == pending.base.revision, known.processRevision == documents.process.revision,
             known.dueAt.map({ pending.now < $0 }) ?? true
         {
@@ -46,7 +46,7 @@ extension JourneyWork {
     /// Caches the view, the verdicts of guards and the parsed documents.
     private mutating func remember(_ view: ViewText, of journey: Journey) throws -> JourneyText {
         if let failure = documents.failure { throw failure }
-        let former = pending.newMemory ?? pending.memory
+        let former = pending.newMemory ?? pending.knownMemory
         let text = JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
             processRevision: documents.process.revision,
@@ -58,7 +58,7 @@ extension JourneyWork {
         if let former { for other in former.views where other.journey != journey.id { views.append(other) } }
         pending.newMemory = JourneyMemory(
             text: pending.document(of: coordinator)?.bytes ?? [], kept: kept, documents: documents.known,
-            guards: guards, views: views)
+            guards: guards, views: views, definitions: pending.definitions.number)
         return text
     }
 
@@ -78,7 +78,7 @@ extension PendingState {
     fileprivate var nextEnd: Int64? {
         var next: Int64?
         for document in documents {
-            guard let lifetime = catalog.services[Int(document.service)].lifetime else { continue }
+            guard let lifetime = catalog[document.service].lifetime else { continue }
             next = earlier(next, document.createdAt + lifetime)
         }
         return next

@@ -62,7 +62,7 @@ extension JourneyWork {
             return .success(.held(problem: held.problem))
         }
         let result = KeptResult(
-            outcome: report.outcome, output: report.output, problem: environment.journeys.problem(cause),
+            outcome: report.outcome, output: report.output, problem: settings.problem(cause),
             isHeld: !isWrong, isReported: report.isReported, signIn: report.signIn)
         try keep(result, of: id)
         return isWrong ? .failure(cause) : .success(.held(problem: result.problem))
@@ -157,7 +157,8 @@ extension JourneyWork {
                 endsAt: pending.now.later(by: timeout ?? longest), userID: pending.details.userID)
             number += 1
             kept.tasks.append(task)
-            pending.taskChanges.append(.begun(environment.task(of: task, in: pending.base.id, now: pending.now)))
+            pending.taskChanges.append(
+                .begun(environment.task(of: task, by: engine, in: pending.base.id, now: pending.now)))
         }
         documents.roomForTasks = max(0, SideTask.mostOfSession - kept.tasks.count)
     }
@@ -182,7 +183,7 @@ extension JourneyWork {
                     .ended(TaskID(session: session, journey: journey.id, number: former.number)))
             }
         }
-        if task != nil, let begun = environment.task(of: journey, in: session, now: pending.now) {
+        if task != nil, let begun = environment.task(of: journey, by: engine, in: session, now: pending.now) {
             pending.taskChanges.append(.begun(begun))
         }
     }

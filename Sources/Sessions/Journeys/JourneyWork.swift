@@ -31,13 +31,14 @@ extension JourneyWork {
     init(
         on pending: PendingState, _ environment: SessionEnvironment, by actor: JourneyActor = .client
     ) throws(SessionError) {
-        let coordinator = try environment.coordinator
+        let coordinator = try pending.definitions.coordinator
         let kept = try Self.kept(in: pending, coordinator)
+        let memory = pending.knownMemory
         let documents = SessionDocuments(
-            pending.living.instances, environment, knowing: pending.memory?.documents ?? [])
+            pending.living.instances, environment, pending.definitions, knowing: memory?.documents ?? [])
         if !kept.patched.isEmpty { documents.patched = kept.patched }
         if !kept.tasks.isEmpty { documents.roomForTasks = max(0, SideTask.mostOfSession - kept.tasks.count) }
-        let guards = pending.memory?.guards ?? GuardMemory()
+        let guards = memory?.guards ?? GuardMemory()
         // This is the last use, so the value is moved, not copied.
         self.init(
             pending: pending, kept: kept, documents: documents, coordinator: coordinator, environment: environment,
@@ -48,7 +49,7 @@ extension JourneyWork {
         in pending: PendingState, _ coordinator: RegisteredService
     ) throws(SessionError) -> KeptJourneys {
         guard let bytes = try coordinator.readable(pending.document(of: coordinator)) else { return KeptJourneys() }
-        if let known = pending.memory?.journeys(keptAs: bytes) { return known }
+        if let known = pending.knownMemory?.journeys(keptAs: bytes) { return known }
         do {
             return try KeptJourneys(reading: bytes)
         } catch {
@@ -67,8 +68,8 @@ extension JourneyWork {
     /// Hands over what is to be committed, and takes what it was made from, so that neither is copied.
     mutating func exchange(_ pending: inout PendingState) { swap(&self.pending, &pending) }
 
-    private var settings: JourneySettings { environment.journeys }
-    var engine: FlowEngine { environment.journeys.engine }
+    var settings: JourneySettings { pending.definitions.journeys }
+    var engine: FlowEngine { settings.engine }
 
     /// The journey of that id, if it is what the caller expects.
     mutating func journey(_ id: String, if condition: WriteCondition = .none) throws -> KeptJourney {
@@ -107,7 +108,7 @@ extension JourneyWork {
     func isUnsettled(_ id: String) -> Bool {
         guard let entry = kept[id] else { return mayBegin(id) }
         return engine.isDue(entry.journey, now: pending.now) || !missingOwned(in: id).isEmpty
-            || environment.createdForJourneys.contains { !pending.isLive($0) }
+            || pending.definitions.createdForJourneys.contains { !pending.isLive($0) }
     }
 
     /// Does what time has done to the journey.
@@ -255,7 +256,7 @@ extension JourneyWork {
     }
 
     mutating func make(_ change: ServiceChange) throws(SessionError) {
-        let service = try environment.catalog.service(named: change.service)
+        let service = try pending.catalog.service(named: change.service)
         guard service.isOpenToFlows else { throw .readOnly(service: service.name) }
         switch change.effect {
         case .written(let document):
@@ -278,7 +279,8 @@ extension JourneyWork {
     mutating func keep(atMost limit: Int?) throws(SessionError) {
         let deadline = environment.settings.deadline(
             lastUsedAt: pending.lastUsedAt, idleTimeout: pending.idleTimeout, expiresAt: pending.expiresAt)
-        pending.times = environment.times(of: kept, after: pending.base.times, deadline: deadline, now: pending.now)
+        pending.times = environment.times(
+            of: kept, by: engine, after: pending.base.times, deadline: deadline, now: pending.now)
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
         let bytes = kept.bytes(former: former)
         let isOver = limit.map { bytes.count > $0 } ?? true

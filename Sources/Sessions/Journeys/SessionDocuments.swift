@@ -7,6 +7,7 @@ import Navigation
 /// Lives as long as one unit of work, on one thread.
 final class SessionDocuments: ServiceDocuments {
     private let environment: SessionEnvironment
+    private let definitions: SessionDefinitions
     /// What documents are checked against and completed by: the session's services, but where others are tried.
     private let shapes: ServiceCatalog
     /// What lives where the step begins, written or not: what has reached the end of its lifetime is gone from it.
@@ -29,18 +30,19 @@ final class SessionDocuments: ServiceDocuments {
 
     /// - Parameter known: what is remembered. What is kept otherwise by now is left out.
     init(
-        _ start: [ServiceDocument], _ environment: SessionEnvironment, knowing known: [KnownDocument] = [],
-        trying shapes: ServiceCatalog? = nil
+        _ start: [ServiceDocument], _ environment: SessionEnvironment, _ definitions: SessionDefinitions,
+        knowing known: [KnownDocument] = [], trying shapes: ServiceCatalog? = nil
     ) {
         self.environment = environment
-        self.shapes = shapes ?? environment.catalog
+        self.definitions = definitions
+        self.shapes = shapes ?? definitions.catalog
         self.start = start
         process = environment.processDocuments.now
         self.known = known
         for place in known.indices.reversed() where !isKept(known[place]) { self.known.remove(at: place) }
     }
 
-    var catalog: ServiceCatalog { environment.catalog }
+    var catalog: ServiceCatalog { definitions.catalog }
 
     func document(of name: String) -> JSONDocument? {
         // Before the catalogue is asked, which takes longer.
@@ -98,14 +100,14 @@ final class SessionDocuments: ServiceDocuments {
     ) throws(CommandRefusal) -> CommandResult {
         do throws(SessionError) {
             let service = try catalog.service(named: name)
-            let kept = start.map { catalog.services[Int($0.service)] }
+            let kept = start.map { catalog[$0.service] }.filter(\.isDeclared)
             let living =
                 kept.filter { isLive($0.name) ?? true }
                 + catalog.services.filter { service in
                     isLive(service.name) == true && !kept.contains { $0 === service }
                 }
             return try environment.call(
-                try service.command(named: command), input, of: service, living: living, reading: document)
+                definitions, try service.command(named: command), input, of: service, living: living, reading: document)
         } catch {
             switch error {
             case .refused(let refusal):

@@ -24,7 +24,8 @@ struct ArchivedProcess: Sendable {
     }
 
     private static func isOfProcess(_ document: ServiceDocument, _ environment: SessionEnvironment) -> Bool {
-        environment.catalog.services[Int(document.service)].scope == .process
+        let service = environment.definitions.catalog[document.service]
+        return service.isDeclared && service.scope == .process
     }
 
     /// Whether a line is one.

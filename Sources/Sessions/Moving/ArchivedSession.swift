@@ -114,7 +114,7 @@ package struct ArchivedSession: Sendable {
             if written == 0 || written > revision {
                 member.refuse("revision", "must be from 1 to the session's revision")
             }
-            guard let service = environment.catalog[name] else {
+            guard let service = environment.definitions.catalog[name] else {
                 member.refuse("name", "there is no service '\(ArchiveMembers.clipped(name))' here")
                 return nil
             }
@@ -163,7 +163,7 @@ package struct ArchivedSession: Sendable {
         _ line: inout ArchiveMembers, _ services: [ServiceDocument], _ environment: SessionEnvironment
     ) -> String? {
         let userID = line.member("user_id")
-        let service = environment.catalog[UserService.name]
+        let service = environment.definitions.catalog[UserService.name]
         let state = service.flatMap { service in services.first { $0.service == service.index } }
             .flatMap { try? JSONDocument(parsing: $0.bytes) }
         let named = state?[member: "authenticated"]?.bool == true ? state?[member: "id"]?.string : nil
@@ -179,7 +179,7 @@ package struct ArchivedSession: Sendable {
     private static func flows(
         _ line: inout ArchiveMembers, _ services: [ServiceDocument], _ environment: SessionEnvironment
     ) -> [UsedFlow] {
-        guard let coordinator = environment.catalog[CoordinatorService.name],
+        guard let coordinator = environment.definitions.catalog[CoordinatorService.name],
             let document = services.first(where: { $0.service == coordinator.index })
         else { return [] }
         let place = line.member("services")?.elements?.firstIndex { $0[member: "name"]?.string == coordinator.name }
@@ -195,11 +195,11 @@ package struct ArchivedSession: Sendable {
                 } else if kept.place(of: journey.id) != place {
                     refuse("/journeys/\(place)/id", "occurs twice")
                 }
-                if let flaw = environment.journeys.engine.flaw(of: journey) {
+                if let flaw = environment.definitions.journeys.engine.flaw(of: journey) {
                     refuse("/journeys/\(place)" + flaw.pointer, flaw.detail)
                 }
                 for (index, service) in journey.owned.enumerated() {
-                    let violations = environment.catalog[service.name]?.fit(service.document).violations
+                    let violations = environment.definitions.catalog[service.name]?.fit(service.document).violations
                     if violations?.isEmpty != true {
                         refuse("/journeys/\(place)/own/\(index)", "must be the state of a service that is there")
                     }
@@ -208,10 +208,10 @@ package struct ArchivedSession: Sendable {
             if kept.largestStep > ArchiveMembers.largest {
                 refuse("", "must have journeys with steps of at most \(ArchiveMembers.largest)")
             }
-            if kept.entries.count > environment.journeys.maxJourneys + 1 {
-                refuse("/journeys", "must have at most \(environment.journeys.maxJourneys) elements")
+            if kept.entries.count > environment.definitions.journeys.maxJourneys + 1 {
+                refuse("/journeys", "must have at most \(environment.definitions.journeys.maxJourneys) elements")
             }
-            return environment.usedFlows(of: kept)
+            return environment.usedFlows(of: kept, by: environment.definitions)
         } catch {
             refuse("", "has journeys that cannot be read, from byte \(error.offset) on")
             return []
@@ -285,11 +285,12 @@ extension ArchivedSession {
 extension JSONWriter {
     /// The written services of a session, or of the process.
     mutating func services(of record: SessionRecord, _ environment: SessionEnvironment) {
+        let catalog = environment.definitions.catalog
         array("services") { json in
             // The end of the archive counts those that are left out.
             for document in record.services where !document.isDamaged {
-                let service = environment.catalog.services[Int(document.service)]
-                guard service.scope == record.scope else { continue }
+                let service = catalog[document.service]
+                guard service.isDeclared, service.scope == record.scope else { continue }
                 json.beginObject()
                 json.member("name", service.name)
                 json.member("birth", document.birth)

@@ -55,7 +55,8 @@ package actor SessionExport {
             digest.add(process)
             return ArchiveHeader.line(
                 program: program, at: environment.timestamp(environment.clock.now()), sessions: sessions.registry.total,
-                services: environment.catalog.services, hasProcess: !process.isEmpty, after: after) + process
+                services: environment.definitions.catalog.services, hasProcess: !process.isEmpty, after: after)
+                + process
         case .sessions: return try await nextSessions()
         case .end:
             part = .nothing

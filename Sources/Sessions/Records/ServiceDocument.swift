@@ -53,11 +53,12 @@ extension SessionRecord {
     ) -> (living: LivingServices<ServiceDocument>, expired: [UInt16]) {
         let scope = scope
         // Nobody knows when a damaged one was created. A document of the other scope is from before its service changed
-        // the scope.
+        // the scope. One that is not declared may be again.
         func isOver(_ document: ServiceDocument) -> Bool {
-            let service = catalog.services[Int(document.service)]
-            return service.scope != scope
-                || (!document.isDamaged && service.isOver(createdAt: document.createdAt, now: now))
+            let service = catalog[document.service]
+            return service.isDeclared
+                && (service.scope != scope
+                    || (!document.isDamaged && service.isOver(createdAt: document.createdAt, now: now)))
         }
         var living = LivingServices(services)
         let expired = living.removeAll(where: isOver).map(\.service)

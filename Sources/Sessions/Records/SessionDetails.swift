@@ -10,8 +10,6 @@ package struct SessionDetails: Sendable {
     /// it is above every revision that the id may have had here. Later revisions and steps of journeys are greater, so
     /// that no entity tag is issued twice. 0 for nearly all sessions.
     package var revisionFloor: UInt64
-    /// Services that were written once and are no longer declared. They are kept and written back unchanged.
-    package var undeclared: [UndeclaredService]
     /// What a sign-in from a flow has left of the token before.
     package var exchange: TokenExchange?
     /// What a back end has chosen in place of ``SessionSettings/idleTimeout``, in milliseconds.
@@ -19,42 +17,26 @@ package struct SessionDetails: Sendable {
 
     package init(
         labels: SessionLabels = .none, userID: String? = nil, retiredTokens: [RetiredToken] = [],
-        mode: SessionMode = .bearer, revisionFloor: UInt64 = 0, undeclared: [UndeclaredService] = [],
-        exchange: TokenExchange? = nil, idleTimeout: Int64? = nil
+        mode: SessionMode = .bearer, revisionFloor: UInt64 = 0, exchange: TokenExchange? = nil,
+        idleTimeout: Int64? = nil
     ) {
         self.labels = labels
         self.userID = userID
         self.retiredTokens = retiredTokens
         self.mode = mode
         self.revisionFloor = revisionFloor
-        self.undeclared = undeclared
         self.exchange = exchange
         self.idleTimeout = idleTimeout
     }
 
     package static var none: Self { .init() }
 
-    /// The bytes of the services that are no longer declared, and of the labels.
-    var writtenBytes: Int {
-        let labels = labels.isEmpty ? 0 : labels.text.count
-        return undeclared.isEmpty ? labels : undeclared.reduce(labels) { $0 + $1.document.bytes.count }
-    }
+    /// The bytes of the labels.
+    var writtenBytes: Int { labels.isEmpty ? 0 : labels.text.count }
 
     var isEmpty: Bool {
         labels.isEmpty && userID == nil && retiredTokens.isEmpty && mode == .bearer && revisionFloor == 0
-            && undeclared.isEmpty && exchange == nil && idleTimeout == nil
-    }
-}
-
-/// A service of a session that the configuration no longer declares.
-package struct UndeclaredService: Sendable {
-    package let name: String
-    /// Its service index has no meaning.
-    package let document: ServiceDocument
-
-    package init(name: String, document: ServiceDocument) {
-        self.name = name
-        self.document = document
+            && exchange == nil && idleTimeout == nil
     }
 }
 

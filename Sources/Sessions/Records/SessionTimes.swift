@@ -39,16 +39,16 @@ extension SessionEnvironment {
     ///   - former: as the store has them.
     ///   - deadline: when the session expires, unless it is used before.
     func times(
-        of kept: KeptJourneys, after former: SessionTimes, deadline: Int64, now: Int64
+        of kept: KeptJourneys, by engine: FlowEngine, after former: SessionTimes, deadline: Int64, now: Int64
     ) -> SessionTimes {
         var (due, end) = (Int64?.none, Int64?.none)
         var hasLastingExit = false
         for entry in kept.entries where entry.journey.isActive {
             due = earlier(due, entry.journey.dueAt)
-            if journeys.engine.hasLastingExit(entry.journey) { hasLastingExit = true }
+            if engine.hasLastingExit(entry.journey) { hasLastingExit = true }
             // Most journeys wait for a person, and this copies none.
-            guard entry.journey.task != nil || journeys.engine.catalog.hasLives else { continue }
-            if let kept = journeys.engine.keptUntil(of: entry.journey, otherwise: settings.caseLifetime) {
+            guard entry.journey.task != nil || engine.catalog.hasLives else { continue }
+            if let kept = engine.keptUntil(of: entry.journey, otherwise: settings.caseLifetime) {
                 end = max(end ?? .min, kept)
             }
         }
@@ -73,19 +73,22 @@ extension SessionEnvironment {
     /// Those of a session whose journeys are known and whose times are not.
     func times(of session: StoredSession) -> SessionTimes {
         guard let kept = journeys(of: session.record) else { return .none }
-        return times(of: kept, after: .none, deadline: session.deadline(settings), now: clock.now())
+        return times(
+            of: kept, by: definitions.journeys.engine, after: .none, deadline: session.deadline(settings),
+            now: clock.now())
     }
 
     /// Whether a journey has to do something before its session is gone.
     func hasLastingExit(_ record: SessionRecord) -> Bool {
-        let engine = journeys.engine
+        let engine = definitions.journeys.engine
         return engine.catalog.hasLastingExits
             && journeys(of: record)?.journeys.contains(where: engine.hasLastingExit) ?? false
     }
 
     /// Nil when it has none that can be read.
     func journeys(of record: SessionRecord) -> KeptJourneys? {
-        guard let coordinator = try? coordinator, let document = record.document(of: coordinator.index) else {
+        guard let coordinator = try? definitions.coordinator, let document = record.document(of: coordinator.index)
+        else {
             return nil
         }
         return try? KeptJourneys(reading: document.bytes)

@@ -26,16 +26,16 @@ extension SessionEnvironment {
     /// - Returns: whether there were any to make.
     @discardableResult
     func createForJourneys(on pending: inout PendingState) throws(SessionError) -> Bool {
-        let missing = createdForJourneys.filter { !pending.isLive($0) }
+        let missing = pending.definitions.createdForJourneys.filter { !pending.isLive($0) }
         for service in missing where !pending.isLive(service) { try create(service, on: &pending) }
         return !missing.isEmpty
     }
 
     /// The user of the session leaves.
     func runSignedOut(on pending: inout PendingState) {
-        guard catalog.hasSignedOut, pending.details.userID != nil else { return }
+        guard pending.catalog.hasSignedOut, pending.details.userID != nil else { return }
         for instance in pending.living.instances.reversed() {
-            let service = catalog.services[Int(instance.service)]
+            let service = pending.catalog[instance.service]
             if let hook = service.hooks.signedOut { runUnhindered(hook, "signedOut", of: service, on: &pending) }
         }
     }
@@ -44,11 +44,12 @@ extension SessionEnvironment {
     ///
     /// - Parameter record: as it was committed last.
     func runEnded(_ record: SessionRecord) {
-        guard catalog.hasEnded else { return }
+        let definitions = definitions
+        guard definitions.catalog.hasEnded else { return }
         let now = clock.now()
-        let last = PendingState(base: record, unwritten: [], catalog: catalog, now: now, lastUsedAt: now)
+        let last = PendingState(base: record, unwritten: [], definitions: definitions, now: now, lastUsedAt: now)
         for instance in last.living.instances.reversed() {
-            let service = catalog.services[Int(instance.service)]
+            let service = definitions.catalog[instance.service]
             guard let hook = service.hooks.ended else { continue }
             var scratch = last
             runUnhindered(hook, "ended", of: service, on: &scratch)
@@ -56,7 +57,7 @@ extension SessionEnvironment {
     }
 
     /// Whether the last state of a session that ends is needed: for a hook, or to tell back ends.
-    private var needsLastState: Bool { catalog.hasEnded || givesNotice }
+    private var needsLastState: Bool { definitions.catalog.hasEnded || givesNotice }
 
     /// Ends a session in the store.
     ///
@@ -191,10 +192,10 @@ extension JourneyWork {
 
     /// Those that it has to make, as the topmost coordinator sees them.
     func missingOwned(in id: String) -> [RegisteredService] {
-        guard environment.catalog.hasCreated, let journey = kept[id]?.journey, journey.isActive else { return [] }
+        guard pending.catalog.hasCreated, let journey = kept[id]?.journey, journey.isActive else { return [] }
         let owners = engine.owners(in: journey)
         return owners.levels.reversed().flatMap { level in
-            level.names.compactMap { environment.catalog[$0] }.filter { service in
+            level.names.compactMap { pending.catalog[$0] }.filter { service in
                 service.hooks.create != nil && owners.level(of: service.name)?.coordinator == level.coordinator
                     && owned(service, by: level.coordinator, in: id) == nil
             }

@@ -57,9 +57,10 @@ extension Session.State {
     }
 
     /// A copy of the durable state, to work on.
-    func pending(_ catalog: ServiceCatalog, now: Int64) -> PendingState {
+    func pending(_ definitions: SessionDefinitions, now: Int64) -> PendingState {
         PendingState(
-            base: record, unwritten: unwritten, catalog: catalog, now: now, lastUsedAt: lastUsedAt, memory: memory)
+            base: record, unwritten: unwritten, definitions: definitions, now: now, lastUsedAt: lastUsedAt,
+            memory: memory)
     }
 
     /// Whether a unit of work has the turn, waits for it, or is being committed.
@@ -165,10 +166,10 @@ extension Session.State {
         }
         // All threads share the counters, so they are changed only if necessary.
         let countsStay = isEnded || pending.onlyRewrites(record, unwritten)
-        if !countsStay { countLive(-1, environment.catalog) }
+        if !countsStay { countLive(-1, pending.catalog) }
         let formerBytes = record.writtenBytes
         pending.apply(committed: committed, to: &record, &unwritten)
-        if !countsStay { countLive(1, environment.catalog) }
+        if !countsStay { countLive(1, pending.catalog) }
         if !isEnded { environment.countBytes(record.writtenBytes - formerBytes) }
         return isFirstMemory
     }

@@ -90,8 +90,8 @@ extension SessionEnvironment {
     ///   - living: what lives, oldest first.
     ///   - document: the state of a service as the step has it.
     func call(
-        _ command: ServiceCommand, _ input: JSONDocument?, of service: RegisteredService,
-        living: [RegisteredService], reading document: (String) -> JSONDocument?
+        _ definitions: SessionDefinitions, _ command: ServiceCommand, _ input: JSONDocument?,
+        of service: RegisteredService, living: [RegisteredService], reading document: (String) -> JSONDocument?
     ) throws(SessionError) -> CommandResult {
         try command.check(input)
         let body = try command.directBody(of: service)
@@ -99,7 +99,7 @@ extension SessionEnvironment {
             return try withoutActuallyEscaping(document) { document in
                 // The unit ends before this returns, and this thread alone uses it.
                 nonisolated(unsafe) let document = document
-                let unit = UnitOfWork(catalog: catalog, living: living) { service in
+                let unit = UnitOfWork(catalog: definitions.catalog, living: living) { service in
                     service.scope == .process || living.contains { $0 === service } ? document(service.name) : nil
                 }
                 let locator = unit.locator(parent: process)

@@ -76,15 +76,15 @@ extension Session.State {
 
     /// Counts what is in memory: every living instance, and the bytes.
     func count(_ difference: Int, _ environment: SessionEnvironment) {
-        countLive(difference, environment.catalog)
+        countLive(difference, environment.definitions.catalog)
         environment.countBytes(difference * (record.writtenBytes + Session.footprint))
     }
 
     /// Counts every living instance once, written or not.
     func countLive(_ difference: Int, _ catalog: ServiceCatalog) {
-        for document in record.services { catalog.services[Int(document.service)].countLive(difference) }
+        for document in record.services { catalog[document.service].countLive(difference) }
         for instance in unwritten where record.document(of: instance.service) == nil {
-            catalog.services[Int(instance.service)].countLive(difference)
+            catalog[instance.service].countLive(difference)
         }
     }
 }

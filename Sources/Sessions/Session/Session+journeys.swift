@@ -87,7 +87,6 @@ extension Session {
         _ id: String, flow: String?, input: JSONDocument?, condition: WriteCondition, by actor: JourneyActor = .client,
         withSchemas: Bool, once: Once<(JourneyForm, isNew: Bool)>?
     ) async throws -> (JourneyForm, isNew: Bool) {
-        let mainFlow = environment.journeys.mainFlow
         return try await drive(id, by: actor, begins: false, once: once) { work in
             if let journey = work.kept[id] {
                 _ = try work.journey(id, if: condition)
@@ -96,7 +95,7 @@ extension Session {
             }
             guard id == JourneySettings.mainID else { throw work.absence(of: id) }
             guard condition.holds(forJourney: nil) else { throw JourneyError.preconditionFailed(current: nil) }
-            guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
+            guard let flow = flow ?? work.pending.definitions.journeys.mainFlow else { throw JourneyError.noMainFlow }
             let journey = try work.start(id, flow: flow, input: input)
             return (try work.form(of: journey, withSchemas: withSchemas), true)
         }
@@ -131,7 +130,7 @@ extension Session {
         presenting token: TokenDigest? = nil, once: Once<JourneyForm>? = nil,
         then done: @escaping Completion<JourneyForm>
     ) {
-        let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
+        let isLong = environment.definitions.journeys.engine.catalog.mostStatesToResume > Self.manyStates
         transact(isLong: isLong, presenting: token, once: once?.ofSuccess()) { [self] pending in
             try work(on: id, by: actor, &pending) { work in
                 // In two statements: what is called on the value first would not see what the second does to it.
@@ -195,7 +194,7 @@ extension Session {
     }
 
     /// Whether finding a way may take long.
-    private var hasLongWays: Bool { environment.journeys.engine.catalog.mostStates > Self.manyStates }
+    private var hasLongWays: Bool { environment.definitions.journeys.engine.catalog.mostStates > Self.manyStates }
 
     private static let manyStates = 100
 
@@ -231,7 +230,7 @@ extension Session {
         on id: String?, by actor: JourneyActor = .client, begins: Bool = true, isLook: Bool = false,
         _ pending: inout PendingState, _ body: (inout JourneyWork) throws -> Done
     ) throws -> Result<Done, any Error> {
-        if !environment.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
+        if !pending.definitions.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
         var work = try JourneyWork(on: pending, environment, by: actor)
         if let id {
             do {
@@ -285,7 +284,7 @@ extension Session {
     /// How to start a journey over with its flow; nil when there is no such journey or flow.
     package func restart(of id: String) -> JourneyRestart? {
         guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey,
-            let flow = environment.journeys.engine.catalog.flow(journey.flow)
+            let flow = work.engine.catalog.flow(journey.flow)
         else { return nil }
         var needed: JSONDocument?
         if let rule = flow.input, !rule.accepts(journey.input) { needed = rule.document }

@@ -22,7 +22,7 @@ extension Session {
     nonisolated(nonsending) func checkRoomForJourney() async throws {
         try await drive(nil) { work in
             var kept = work.kept
-            try kept.makeRoom(limit: work.environment.journeys.maxJourneys)
+            try kept.makeRoom(limit: work.pending.definitions.journeys.maxJourneys)
         }
     }
 

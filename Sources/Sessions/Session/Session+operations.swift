@@ -14,6 +14,7 @@ extension Session {
         transact(
             presenting: token, once: once,
             { [self] pending in
+                let operation = try operation.renewed(in: pending)
                 var transaction = Transaction(in: self, by: caller, isSingle: true)
                 try transaction.journeys.settle(operation.journey, in: &pending, environment)
                 let output = try transaction.run(operation, on: &pending)
@@ -37,6 +38,13 @@ extension Session {
     ) async throws -> [ServiceOperation.Outcome] {
         try await transact(once: once) { [self] pending in
             var transaction = Transaction(in: self, by: caller)
+            let operations = try operations.enumerated().map { index, operation in
+                var renewed = operation
+                try Transaction.inOperation(index) { () throws(SessionError) in
+                    renewed = try operation.renewed(in: pending)
+                }
+                return renewed
+            }
             // Before any operation, because it may write services that operations change.
             for (index, operation) in operations.enumerated() {
                 try Transaction.inOperation(index) { () throws(SessionError) in

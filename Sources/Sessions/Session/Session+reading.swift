@@ -34,9 +34,10 @@ extension Session {
             guard !state.isEnded else { throw .ended }
             return (state.record, state.unwritten)
         }
-        let (living, _) = record.living(with: unwritten, environment.catalog, now: environment.clock.now())
+        let catalog = environment.definitions.catalog
+        let (living, _) = record.living(with: unwritten, catalog, now: environment.clock.now())
         let process = environment.livingOfProcess
-        return environment.catalog.services.map { service in
+        return catalog.services.map { service in
             ServiceStatus(service, (service.scope == .process ? process : living)[service.index], environment)
         }
     }
@@ -77,13 +78,13 @@ extension Session {
     private func live(_ service: RegisteredService) {
         // Only its hook makes one.
         if service.hooks.create != nil { return }
-        let now = environment.clock.now()
+        let (now, catalog) = (environment.clock.now(), environment.definitions.catalog)
         state.withLock { state in
             let isRead = state.unwritten.contains {
                 $0.service == service.index && !service.isOver(createdAt: $0.createdAt, now: now)
             }
             if isRead { return }
-            let (living, expired) = state.record.living(with: state.unwritten, environment.catalog, now: now)
+            let (living, expired) = state.record.living(with: state.unwritten, catalog, now: now)
             guard !living.isLive(service.index) else { return }
             // Later than every living instance; removed ones do not matter.
             let head = state.pipeline?.head

@@ -13,7 +13,7 @@ extension Session {
         defer { endTurn() }
         let former = stored
         let record = try SessionRecord(
-            arrival.stored.record, inPlaceOf: former.record, coordinator: environment.coordinator)
+            arrival.stored.record, inPlaceOf: former.record, coordinator: environment.definitions.coordinator)
         let next = StoredSession(
             record: record, lastUsedAt: max(arrival.stored.lastUsedAt, former.lastUsedAt))
         let (tasks, generation) = (environment.tasks(of: record), environment.generation)

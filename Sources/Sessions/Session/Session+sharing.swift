@@ -95,11 +95,11 @@ extension Session {
             let isKnown = record.revision == state.record.revision && state.generation == generation
             state.generation = generation
             guard !isKnown, !state.isEnded else { return (nil, false) }
-            let former = state.pending(environment.catalog, now: environment.clock.now())
+            let former = state.pending(environment.definitions, now: environment.clock.now())
             state.take(stored.standing, now: former.now)
             state.count(-1, environment)
             state.record = record
-            state.unwritten.forgetWritten(in: record, environment.catalog, now: former.now)
+            state.unwritten.forgetWritten(in: record, former.catalog, now: former.now)
             if isReplacement { state.unwritten = [] }
             state.count(1, environment)
             return (former, state.isWatched)

@@ -12,9 +12,9 @@ extension Session {
             // By places, which counts no reference to the list.
             for place in memory.views.indices where memory.views[place].isOf(id) {
                 let view = memory.views[place]
-                guard view.revision == state.record.revision, view.processRevision == processRevision else {
-                    return nil
-                }
+                guard view.revision == state.record.revision, view.processRevision == processRevision,
+                    memory.definitions == environment.definitionsNumber
+                else { return nil }
                 if let dueAt = view.dueAt, environment.clock.now() >= dueAt { return nil }
                 return view
             }
@@ -117,7 +117,7 @@ extension Session {
         try work.checkOwners(of: id, forWrite: false)
         guard let entry = work.kept[id] else { throw work.missing(id) }
         let owners = work.engine.owners(in: entry.journey)
-        let services = environment.catalog.services
+        let services = work.pending.catalog.services
         return zip(services, try self.services()).map { service, status in
             guard let owner = owners.level(of: service.name) else { return (status, "session") }
             let state = work.owned(service, by: owner.coordinator, in: id)

@@ -148,17 +148,19 @@ extension JourneyWork {
 
 extension SessionEnvironment {
     /// The task that a journey waits for, as a store keeps it before anybody has it; nil when it waits for none.
-    func task(of journey: Journey, in session: SessionID, now: Int64) -> StoredTask? {
+    func task(
+        of journey: Journey, by engine: FlowEngine, in session: SessionID, now: Int64
+    ) -> StoredTask? {
         guard let task = journey.task else { return nil }
         return StoredTask(
             id: TaskID(session: session, journey: journey.id, number: task.number), name: task.name,
-            attempts: journeys.engine.taskState(of: journey)?.retry.attempts ?? 1, createdAt: now, due: now,
+            attempts: engine.taskState(of: journey)?.retry.attempts ?? 1, createdAt: now, due: now,
             isClaimed: task.result?.isHeld == false, isKept: task.result != nil)
     }
 
     /// The same for a task for which no journey waits.
-    func task(of task: KeptTask, in session: SessionID, now: Int64) -> StoredTask {
-        let policy = journeys.engine.policy(of: task.name, flow: task.flow, version: task.version)
+    func task(of task: KeptTask, by engine: FlowEngine, in session: SessionID, now: Int64) -> StoredTask {
+        let policy = engine.policy(of: task.name, flow: task.flow, version: task.version)
         return StoredTask(
             id: TaskID(session: session, journey: task.journey, number: task.number), name: task.name,
             attempts: policy.retry.attempts, createdAt: now, due: now,
@@ -167,9 +169,9 @@ extension SessionEnvironment {
 
     /// The tasks of a record. Attempts are counted from the first again.
     func tasks(of record: SessionRecord) -> [StoredTask] {
-        let now = clock.now()
+        let (now, engine) = (clock.now(), definitions.journeys.engine)
         guard let kept = journeys(of: record) else { return [] }
-        return kept.journeys.compactMap { task(of: $0, in: record.id, now: now) }
-            + kept.tasks.map { task(of: $0, in: record.id, now: now) }
+        return kept.journeys.compactMap { task(of: $0, by: engine, in: record.id, now: now) }
+            + kept.tasks.map { task(of: $0, by: engine, in: record.id, now: now) }
     }
 }

@@ -25,7 +25,7 @@ extension Session {
         }
         // What has happened may have begun work, for which the session stays.
         if isOver(now: now) {
-            if kept.journeys.contains(where: environment.journeys.engine.hasLastingExit) {
+            if kept.journeys.contains(where: environment.definitions.journeys.engine.hasLastingExit) {
                 hadWork = true
                 do { try await drive(nil) { try $0.expireAll() } } catch { failure = failure ?? error }
             }
@@ -53,7 +53,7 @@ extension Session {
     }
 
     private func nextLook(_ kept: KeptJourneys, now: Int64) -> Int64? {
-        let isLasting = kept.journeys.contains(where: environment.journeys.engine.hasLastingExit)
+        let isLasting = kept.journeys.contains(where: environment.definitions.journeys.engine.hasLastingExit)
         let next = earlier(kept.nextDue, isLasting ? stored.end(environment.settings) : nil)
         return earlier(next, kept.isMovingJourneys ? now + Sessions.secondLook : nil)
     }

@@ -46,7 +46,7 @@ extension Session {
             guard !state.isEnded else { throw .ended }
             guard !state.isBusy, state.record.size < Self.largeSize else { return nil }
             state.isWriting = true
-            return state.pending(environment.catalog, now: now)
+            return state.pending(environment.definitions, now: now)
         }
     }
 

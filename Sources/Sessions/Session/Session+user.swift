@@ -11,12 +11,12 @@ extension Session {
     func followUser(
         on pending: inout PendingState, _ change: (inout PendingState) throws(SessionError) -> Void
     ) throws(SessionError) {
-        guard let service = environment.catalog[UserService.name] else { return try change(&pending) }
+        guard let service = pending.catalog[UserService.name] else { return try change(&pending) }
         var changed = pending
         try change(&changed)
         try followUser(service, on: &changed)
         let users = [pending, changed].map { $0.details.userID.map(ExactText.init) }
-        if environment.catalog.hasSignedOut, users[0] != users[1] {
+        if pending.catalog.hasSignedOut, users[0] != users[1] {
             // They see who is signed in, and what is still theirs.
             environment.runSignedOut(on: &pending)
             changed = pending
@@ -64,7 +64,7 @@ extension Session {
     ) throws(SessionError) {
         // Its tokens may have ended since the caller found it.
         guard pending.token != .ofNobody else { throw .ended }
-        let user = try environment.catalog.service(named: UserService.name)
+        let user = try pending.catalog.service(named: UserService.name)
         if let former = pending.details.userID, !former.isExactly(signIn.userID) {
             try leaveUser(on: &pending, keeping: journey)
         }
@@ -79,7 +79,7 @@ extension Session {
 
     /// The end of the session may have moved, and what its journeys do then.
     private func redate(_ pending: inout PendingState) throws(SessionError) {
-        guard environment.journeys.engine.catalog.hasLastingExits,
+        guard pending.definitions.journeys.engine.catalog.hasLastingExits,
             var work = try? JourneyWork(on: pending, environment), !work.kept.isEmpty
         else { return }
         try work.keep(atMost: nil)
@@ -157,7 +157,7 @@ extension JourneyWork {
                 continue
             }
             var journey = entry.journey
-            journey.removeOwned { environment.catalog[$0.name]?.isUserBound ?? true }
+            journey.removeOwned { pending.catalog[$0.name]?.isUserBound ?? true }
             guard journey.owned.count < entry.journey.owned.count else { continue }
             _ = self.kept.keep(journey)
             hasChanged = true

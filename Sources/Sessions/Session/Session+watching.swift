@@ -64,7 +64,7 @@ extension Session {
     /// - Parameter point: `nil` for a client that begins.
     private func missedOfProcess(since point: UInt64?) -> WatchedCommit? {
         guard let point else { return nil }
-        let changes = environment.processDocuments.now.all(environment.catalog)
+        let changes = environment.processDocuments.now.all(environment.definitions.catalog)
         return changes.isEmpty ? nil : WatchedCommit(revision: point, changes: changes, isLater: true)
     }
 
@@ -81,14 +81,14 @@ extension Session {
             id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
             revision: point, services: record.services.filter { $0.revision <= point }, details: record.details)
         pending = PendingState(
-            base: former, unwritten: [], catalog: environment.catalog, now: pending.now,
+            base: former, unwritten: [], definitions: pending.definitions, now: pending.now,
             lastUsedAt: pending.lastUsedAt)
         pending.take(record.services)
-        let removed = environment.catalog.services.filter {
+        let removed = pending.catalog.services.filter {
             $0.scope == .session && record.document(of: $0.index) == nil
         }
         let changes =
-            environment.processDocuments.now.all(environment.catalog) + pending.sessionChanges(environment)
+            environment.processDocuments.now.all(pending.catalog) + pending.sessionChanges(environment)
             + removed.map { .serviceRemoved(name: $0.name) }
         return WatchedCommit(revision: record.revision, changes: changes, journeyTags: journeyTags(of: changes))
     }
@@ -113,7 +113,8 @@ extension Session {
         }
         guard isWatched else { return }
         let newestFirst = (record.services + unwritten).sorted { $0.birth > $1.birth }
-        let names = newestFirst.map { environment.catalog.services[Int($0.service)].name }
+        let catalog = environment.definitions.catalog
+        let names = newestFirst.map { catalog[$0.service] }.filter(\.isDeclared).map(\.name)
         let changes = names.map { SessionChange.serviceRemoved(name: $0) } + [.ended(end)]
         environment.store.unfollow(record.id)
         environment.watches.forget(record.id)?

@@ -100,7 +100,7 @@ extension Session {
         if let token, token != pending.token { throw Unconfirmed() }
         if let once { try pending.checkIsNew(once.id, in: self) }
         let value = try body(&pending)
-        if !environment.clockedServices.isEmpty { environment.redateJourneys(on: &pending) }
+        if !pending.definitions.clockedServices.isEmpty { environment.redateJourneys(on: &pending) }
         if let replay = once?.replay(value) { pending.replay = replay }
         if pending.isRecordChanged { try pending.checkSize(limit: environment.settings.maxSessionSize) }
         return value
@@ -149,9 +149,11 @@ extension Session {
         let now = environment.clock.now()
         return try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
-            guard onHead, let head = state.pipeline?.head else { return state.pending(environment.catalog, now: now) }
+            guard onHead, let head = state.pipeline?.head else {
+                return state.pending(environment.definitions, now: now)
+            }
             return PendingState(
-                base: head.record, unwritten: head.unwritten, catalog: environment.catalog, now: now,
+                base: head.record, unwritten: head.unwritten, definitions: environment.definitions, now: now,
                 lastUsedAt: state.lastUsedAt, memory: head.memory)
         }
     }
@@ -198,7 +200,9 @@ extension Session {
         if commit != nil {
             // By parts: who binds the commit copies it.
             if let flows = commit?.newFlows, !flows.isEmpty { environment.knowFlows(flows) }
-            if let services = commit?.changedServices { environment.noteMoves(of: pending.base.id, services) }
+            if let services = commit?.changedServices {
+                environment.noteMoves(of: pending.base.id, services, pending.definitions)
+            }
         }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
         for note in pending.notes { environment.tell(note) }

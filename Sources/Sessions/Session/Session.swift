@@ -74,7 +74,8 @@ package final class Session: Sendable {
     init(_ stored: StoredSession, environment: SessionEnvironment, generation: UInt8) {
         self.environment = environment
         state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt, generation: generation))
-        for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }
+        let catalog = environment.definitions.catalog
+        for document in stored.record.services { catalog[document.service].countLive(1) }
         environment.countBytes(stored.record.writtenBytes + Self.footprint)
     }
 

@@ -18,10 +18,16 @@ final class ProcessDocuments: Sendable {
 
     private let stage = Mutex(Stage.new)
     let news = ProcessNews()
-    /// Whether the catalogue has any.
-    let areDeclared: Bool
+    private let declared: Atomic<Bool>
 
-    init(_ catalog: ServiceCatalog) { areDeclared = catalog.services.contains { $0.scope == .process } }
+    init(_ definitions: SessionDefinitions) { declared = Atomic(definitions.hasProcessDocuments) }
+
+    /// Whether the definitions have any.
+    var areDeclared: Bool { declared.load(ordering: .relaxed) }
+
+    func take(_ definitions: SessionDefinitions) {
+        declared.store(definitions.hasProcessDocuments, ordering: .relaxed)
+    }
 
     /// The session of the documents; `nil` before it is open.
     ///
@@ -90,7 +96,7 @@ actor ProcessNews {
     /// - Parameter latest: the changes of a commit.
     func tell(_ environment: SessionEnvironment, _ latest: [SessionChange]) {
         guard let record = environment.processDocuments.now.record else { return }
-        let services = environment.catalog.services.filter { $0.scope == .process }
+        let services = environment.definitions.catalog.services.filter { $0.scope == .process }
         let changes = services.compactMap { service -> SessionChange? in
             if let change = record.change(of: service, since: told) { return change }
             // Written and removed since then: a client that was away may have been told of it in between.

@@ -6,7 +6,7 @@ extension Sessions {
     package func needsCensus() async throws(SessionError) -> Bool {
         let used = try await environment.ask { store throws(StoreError) in try await store.usedFlows() }
         guard let used else { return true }
-        let catalog = environment.journeys.engine.catalog
+        let catalog = environment.definitions.journeys.engine.catalog
         let unchanged = used.filter { catalog.usedFlow($0.flow, version: $0.version) == $0 }
         guard unchanged.count == used.count else { return true }
         environment.knowFlows(unchanged)
@@ -17,7 +17,7 @@ extension Sessions {
     ///
     /// - Parameter census: of all running journeys, made before any further one could start.
     package func keepFlows(of census: [JourneyCensusRow]) async throws(SessionError) {
-        let catalog = environment.journeys.engine.catalog
+        let catalog = environment.definitions.journeys.engine.catalog
         let needed = Set(
             census.map { row in
                 // A version that is not loaded differs from any that will be.
@@ -29,26 +29,28 @@ extension Sessions {
     }
 
     /// The services of a session that has just begun, for flows without sessions.
-    package var documentsOfNewSession: any ServiceDocuments { SessionDocuments([], environment) }
+    package var documentsOfNewSession: any ServiceDocuments {
+        SessionDocuments([], environment, environment.definitions)
+    }
 }
 
 extension SessionEnvironment {
     /// Versions that running journeys are on after a commit and that the store may not know.
     func newFlows(in commit: borrowing SessionCommit, _ pending: borrowing PendingState) -> [UsedFlow] {
-        guard store.outlivesProcess, let coordinator = try? coordinator,
+        guard store.outlivesProcess, let coordinator = try? pending.definitions.coordinator,
             commit.changedServices.contains(coordinator.index),
             let document = commit.record.document(of: coordinator.index),
             let kept = pending.newMemory?.journeys(keptAs: document.bytes)
                 ?? (try? KeptJourneys(reading: document.bytes))
         else { return [] }
-        return usedFlows(of: kept)
+        return usedFlows(of: kept, by: pending.definitions)
     }
 
     /// Versions that running journeys are on and that the store may not know.
-    func usedFlows(of kept: KeptJourneys) -> [UsedFlow] {
+    func usedFlows(of kept: KeptJourneys, by definitions: SessionDefinitions) -> [UsedFlow] {
         guard store.outlivesProcess else { return [] }
         let coordinators = kept.entries.lazy.filter(\.journey.isActive).flatMap(\.journey.coordinators)
-        let catalog = journeys.engine.catalog
+        let catalog = definitions.journeys.engine.catalog
         return knownFlows.withLock { known in
             var new: Set<UsedFlow> = []
             for coordinator in coordinators where known[coordinator.flow]?.contains(coordinator.version) != true {

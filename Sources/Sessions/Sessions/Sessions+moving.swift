@@ -154,7 +154,7 @@ extension Sessions {
     /// Whether a session that has expired, and that the store still has, has taken the journey in.
     private func hasArrived(_ departure: JourneyTransfers.Departure) async throws -> Bool {
         let stored = try await environment.ask { store throws(StoreError) in try await store.load(departure.target) }
-        guard let stored, let coordinator = try? environment.coordinator,
+        guard let stored, let coordinator = try? environment.definitions.coordinator,
             let document = stored.record.document(of: coordinator.index)
         else { return false }
         let kept = try KeptJourneys(reading: document.bytes)
@@ -192,7 +192,9 @@ extension Sessions {
 extension SessionEnvironment {
     /// Notes that a session that was loaded has journeys under way to others.
     func noteMoves(of record: SessionRecord) {
-        guard let coordinator = try? coordinator, let document = record.document(of: coordinator.index) else { return }
+        guard let coordinator = try? definitions.coordinator,
+            let document = record.document(of: coordinator.index)
+        else { return }
         guard KeptJourneys.mayHaveTransfers(document.bytes), let kept = try? KeptJourneys(reading: document.bytes),
             kept.transfers.departures.contains(where: { $0.content != nil })
         else { return }

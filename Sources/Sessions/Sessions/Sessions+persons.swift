@@ -59,7 +59,7 @@ extension Sessions {
         guard let session = stored.map(current), session.record.userID?.isExactly(userID) ?? false else { return nil }
         let record = session.record
         let pending = PendingState(
-            base: record, unwritten: [], catalog: catalog, now: now, lastUsedAt: session.lastUsedAt)
+            base: record, unwritten: [], definitions: environment.definitions, now: now, lastUsedAt: session.lastUsedAt)
         // Journeys that cannot be read have been damaged, as their document says.
         let work = try? JourneyWork(on: pending, environment)
         var query = TaskQuery(now: now, limit: 256)
@@ -73,19 +73,14 @@ extension Sessions {
 
     /// What is written. Where journeys stand is shown by the journeys, unless that cannot be read.
     private func services(of record: SessionRecord) -> [PersonalSession.Service] {
-        let declared = record.services.compactMap { document -> PersonalSession.Service? in
-            let service = catalog.services[Int(document.service)]
+        let catalog = catalog
+        return record.services.compactMap { document -> PersonalSession.Service? in
+            let service = catalog[document.service]
             if service.name == CoordinatorService.name, !document.isDamaged { return nil }
             return PersonalSession.Service(
-                name: service.name, status: ServiceStatus(service, document, environment),
+                name: service.name, status: service.isDeclared ? ServiceStatus(service, document, environment) : nil,
                 document: document.isDamaged ? nil : document.bytes)
         }
-        return declared
-            + record.details.undeclared.map { undeclared in
-                let document = undeclared.document
-                return PersonalSession.Service(
-                    name: undeclared.name, status: nil, document: document.isDamaged ? nil : document.bytes)
-            }
     }
 
     func allTasks(_ query: TaskQuery) async throws -> [StoredTask] {

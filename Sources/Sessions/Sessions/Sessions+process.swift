@@ -20,7 +20,10 @@ extension Sessions {
     /// - Returns: `nil` when there are none: the first who writes makes a place for them.
     @discardableResult
     package func openProcessDocuments() async throws(SessionError) -> Session? {
-        guard environment.processDocuments.areDeclared else { return nil }
+        environment.processDocuments.areDeclared ? try await readProcessDocuments() : nil
+    }
+
+    private func readProcessDocuments() async throws(SessionError) -> Session? {
         let generation = environment.generation
         do throws(StoreError) {
             guard let stored = try await environment.store.load(.process) else { return nil }
@@ -30,6 +33,22 @@ extension Sessions {
             if case .damaged = error { environment.processDocuments.fail(error) }
             throw error
         }
+    }
+
+    /// Replaces the services and flows of all sessions, for units of work that begin from now on. What the store has of a
+    /// service stays, whatever its schema is now, and also when it is not declared any more. Journeys go on in the
+    /// versions that they are on.
+    ///
+    /// - Parameter catalog: with the ``ServiceCatalog/names`` of the former one.
+    package func replaceDefinitions(
+        _ catalog: ServiceCatalog, _ journeys: JourneySettings
+    ) async throws(SessionError) {
+        precondition(catalog.names === self.catalog.names, "documents know services by their places")
+        if catalog.services.contains(where: { $0.scope == .process }) {
+            // When they are damaged, as at a start, they are 503 and everything else goes on.
+            do { _ = try await readProcessDocuments() } catch  where !error.isDamage { throw error } catch {}
+        }
+        environment.replaceDefinitions(catalog, journeys)
     }
 
     private func makeProcessDocuments() async throws(SessionError) -> Session {
@@ -74,9 +93,10 @@ extension Sessions {
     /// Takes over what other servers write into the documents of the process, until the task is cancelled. Reads ask
     /// nobody.
     package func runProcessDocuments() async {
-        guard environment.processDocuments.areDeclared, environment.isShared else { return }
+        guard environment.isShared else { return }
         while !Task.isCancelled {
             try? await environment.clock.sleep(milliseconds: Self.processInterval)
+            guard environment.processDocuments.areDeclared else { continue }
             do throws(SessionError) {
                 if environment.processDocuments.isStored {
                     _ = try await processDocuments()
@@ -107,7 +127,7 @@ extension SessionEnvironment {
     var livingOfProcess: LivingServices<ServiceDocument> {
         guard processDocuments.areDeclared, let session = try? processDocuments.session else { return .init() }
         return session.state.withLock { state in
-            state.record.living(with: state.unwritten, catalog, now: clock.now()).living
+            state.record.living(with: state.unwritten, definitions.catalog, now: clock.now()).living
         }
     }
 

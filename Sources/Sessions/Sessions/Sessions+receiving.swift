@@ -114,7 +114,7 @@ extension Sessions {
             if !isTrial {
                 pending.removeAll()
                 for document in archived.services {
-                    pending.write(pending.catalog.services[Int(document.service)], document.bytes)
+                    pending.write(pending.catalog[document.service], document.bytes)
                 }
             }
             return areNew ? .imported : .replaced

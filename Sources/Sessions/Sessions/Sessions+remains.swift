@@ -13,7 +13,8 @@ extension SessionRecord {
     /// - Returns: nil when no worker needs it.
     fileprivate func remains(_ environment: SessionEnvironment) -> StoredSession? {
         let now = environment.clock.now()
-        guard let coordinator = try? environment.coordinator, let document = document(of: coordinator.index),
+        guard let coordinator = try? environment.definitions.coordinator,
+            let document = document(of: coordinator.index),
             KeptJourneys.mayHaveTransfers(document.bytes)
         else { return nil }
         var kept = KeptJourneys()

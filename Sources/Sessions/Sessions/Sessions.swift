@@ -64,8 +64,8 @@ package final class Sessions: Sendable {
     }
 
     package var settings: SessionSettings { environment.settings }
-    package var journeySettings: JourneySettings { environment.journeys }
-    package var catalog: ServiceCatalog { environment.catalog }
+    package var journeySettings: JourneySettings { environment.definitions.journeys }
+    package var catalog: ServiceCatalog { environment.definitions.catalog }
     /// Where journeys went since the process started.
     package var transitions: TransitionCounts { environment.transitions }
 

@@ -109,7 +109,8 @@ extension PendingState {
         for (position, change) in changes.enumerated() where change.kind != .created {
             let isLast = !changes[(position + 1)...].contains { $0.service == change.service && $0.kind != .created }
             guard isLast else { continue }
-            let service = catalog.services[Int(change.service)]
+            let service = catalog[change.service]
+            guard service.isDeclared else { continue }
             switch change.kind {
             case .written: told.append(.serviceChanged(name: service.name, etag: etag(of: service)))
             case .cleared: told.append(.serviceCleared(name: service.name, etag: etag(of: service)))
@@ -119,13 +120,13 @@ extension PendingState {
         }
         return told
             + removed.sorted { $0.birth > $1.birth }
-            .map { .serviceRemoved(name: catalog.services[Int($0.service)].name) }
+            .map { .serviceRemoved(name: catalog[$0.service].name) }
             + journeyChanges(environment)
     }
 
     /// How the journeys differ from before: one change of each at most, and the task that each waits for.
     private func journeyChanges(_ environment: SessionEnvironment) -> [SessionChange] {
-        guard let coordinator = try? environment.coordinator,
+        guard let coordinator = try? definitions.coordinator,
             changes.contains(where: { $0.service == coordinator.index })
         else { return [] }
         let former = Self.journeys(base.document(of: coordinator.index)?.bytes, knownBy: memory)

@@ -4,7 +4,7 @@ import ServiceLocator
 /// The next state of a session: a copy that becomes the session's state when it is committed.
 struct PendingState: Sendable {
     let base: SessionRecord
-    let catalog: ServiceCatalog
+    let definitions: SessionDefinitions
     let now: Int64
     /// When the session was used last.
     let lastUsedAt: Int64
@@ -15,7 +15,7 @@ struct PendingState: Sendable {
     private(set) var changes: [Change] = []
     /// Those of the record. A change of journeys changes them (``JourneyWork/keep()``).
     var times: SessionTimes
-    /// The session's memory of its journeys before the unit of work.
+    /// The session's memory of its journeys before the unit of work, which may be of other definitions.
     let memory: JourneyMemory?
     /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
     var newMemory: JourneyMemory?
@@ -84,6 +84,11 @@ struct PendingState: Sendable {
         let birth: UInt64
         let kind: Kind
     }
+
+    var catalog: ServiceCatalog { definitions.catalog }
+
+    /// ``memory``, if it holds.
+    var knownMemory: JourneyMemory? { memory?.definitions == definitions.number ? memory : nil }
 
     /// The revision of the next write.
     var revision: UInt64 { base.highestRevision + 1 }
@@ -162,9 +167,12 @@ struct PendingState: Sendable {
         if let removed = living.remove(service.index) { note(removed) }
     }
 
-    /// Removes the services for which `isLeaving` returns true, newest first.
+    /// Removes the services for which `isLeaving` returns true, newest first. What is not declared stays.
     mutating func removeAll(where isLeaving: (RegisteredService) -> Bool = { _ in true }) {
-        let removed = living.removeAll { isLeaving(catalog.services[Int($0.service)]) }
+        let removed = living.removeAll { [catalog] instance in
+            let service = catalog[instance.service]
+            return service.isDeclared && isLeaving(service)
+        }
         for instance in removed { note(instance) }
     }
 
@@ -176,7 +184,7 @@ struct PendingState: Sendable {
     /// Takes the documents that another process has committed, to tell what it has changed.
     mutating func take(_ documents: [ServiceDocument]) {
         for document in documents where base.document(of: document.service)?.revision != document.revision {
-            let isDefault = document.bytes == catalog.services[Int(document.service)].defaultBytes
+            let isDefault = document.bytes == catalog[document.service].defaultBytes
             changes.append(
                 Change(service: document.service, birth: document.birth, kind: isDefault ? .cleared : .written))
         }
@@ -228,15 +236,15 @@ extension PendingState {
     // Uses the memberwise initializer: a large value that is made member by member is copied once more.
     /// - Parameter unwritten: the instances that live and were never written, oldest first.
     init(
-        base: SessionRecord, unwritten: [ServiceDocument], catalog: ServiceCatalog, now: Int64, lastUsedAt: Int64,
-        memory: JourneyMemory? = nil
+        base: SessionRecord, unwritten: [ServiceDocument], definitions: SessionDefinitions, now: Int64,
+        lastUsedAt: Int64, memory: JourneyMemory? = nil
     ) {
         var nextBirth: UInt64 = 0
         for document in base.services { nextBirth = max(nextBirth, document.birth + 1) }
         for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
-        let (living, expired) = base.living(with: unwritten, catalog, now: now)
+        let (living, expired) = base.living(with: unwritten, definitions.catalog, now: now)
         self.init(
-            base: base, catalog: catalog, now: now, lastUsedAt: lastUsedAt, token: base.token, living: living,
+            base: base, definitions: definitions, now: now, lastUsedAt: lastUsedAt, token: base.token, living: living,
             times: base.times, memory: memory, expired: expired, nextBirth: nextBirth)
     }
 
@@ -274,7 +282,7 @@ extension [ServiceDocument] {
     mutating func forgetWritten(in record: SessionRecord, _ catalog: ServiceCatalog, now: Int64) {
         guard !isEmpty else { return }
         removeAll { instance in
-            let service = catalog.services[Int(instance.service)]
+            let service = catalog[instance.service]
             if service.isOver(createdAt: instance.createdAt, now: now) { return true }
             // An expired document belongs to an earlier instance.
             return record.document(of: instance.service).map { !service.isOver(createdAt: $0.createdAt, now: now) }

@@ -32,6 +32,21 @@ package struct ServiceOperation: Sendable {
         self.journey = journey
     }
 
+    /// The same on the service that the definitions of a unit of work have: a reload may have replaced it since the
+    /// request came.
+    ///
+    /// - Throws: ``SessionError/notRegistered(service:)``, ``SessionError/noCommand(service:command:nearest:)``.
+    func renewed(in pending: PendingState) throws(SessionError) -> ServiceOperation {
+        let current = pending.catalog[service.index]
+        if current === service { return self }
+        guard current.isDeclared else { throw .notRegistered(service: service.name) }
+        var action = action
+        if case .call(let command, let input) = action {
+            action = .call(try current.command(named: command.name), input)
+        }
+        return ServiceOperation(action, on: current, condition: condition, journey: journey)
+    }
+
     /// The service after the operation.
     package struct Outcome: Sendable {
         package let service: RegisteredService

@@ -82,7 +82,7 @@ struct Transaction {
     ) throws(SessionError) {
         if trees.isEmpty { return }
         for tree in trees where isDue(tree.place) {
-            let service = environment.catalog.services[Int(tree.place.service)]
+            let service = pending.catalog[tree.place.service]
             try Self.inOperation(tree.lastWrite) { () throws(SessionError) in
                 if let owner = tree.place.owner { return try write(tree.document, service, owner, to: &pending) }
                 pending.write(service, try service.bytes(of: tree.document, limit: limit))
@@ -200,7 +200,7 @@ struct WrittenJourneys {
         _ id: String?, in pending: inout PendingState, _ environment: SessionEnvironment
     ) throws(SessionError) {
         guard let id, settled.insert(id).inserted else { return }
-        if !environment.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
+        if !pending.definitions.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
         var work = try JourneyWork(on: pending, environment)
         // A journey that cannot go on keeps what it has.
         do {

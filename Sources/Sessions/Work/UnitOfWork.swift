@@ -27,10 +27,11 @@ package final class UnitOfWork: ServiceObserver {
     }
 
     /// On the services of a session, and those of the process as they are at this moment.
-    convenience init(start: PendingState, _ process: ProcessState, catalog: ServiceCatalog) {
+    convenience init(start: PendingState, _ process: ProcessState) {
+        let catalog = start.catalog
         // A damaged one is an error only for a caller that resolves it.
         let readable = start.living.instances.filter { !$0.isDamaged }
-        self.init(catalog: catalog, living: readable.map { catalog.services[Int($0.service)] }) {
+        self.init(catalog: catalog, living: readable.map { catalog[$0.service] }.filter(\.isDeclared)) {
             (service) throws(SessionError) in
             let kept = service.scope == .process ? try process.document(of: service) : start.document(of: service)
             guard let committed = try service.readable(kept) else { return nil }
@@ -216,7 +217,7 @@ extension SessionEnvironment {
     func withLocator<Result>(
         on pending: inout PendingState, inJourney journey: String? = nil, _ body: (ServiceLocator) throws -> Result
     ) throws -> Result {
-        let work = UnitOfWork(start: pending, processDocuments.now, catalog: catalog)
+        let work = UnitOfWork(start: pending, processDocuments.now)
         var locator = work.locator(parent: process)
         var owned: [(work: UnitOfWork, coordinator: Int)] = []
         if let journey {

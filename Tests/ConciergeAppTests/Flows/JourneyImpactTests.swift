@@ -5,6 +5,7 @@ import Testing
 
 @testable import Commands
 @testable import ConciergeApp
+@testable import Configuration
 
 @Suite("What new flows mean for running journeys")
 struct JourneyImpactTests {

@@ -17,14 +17,12 @@ struct OpenAPITests {
         configuration.store = .memory
         let menu = [try ServiceFile(name: "menu", scope: .process)]
         let application = try Application(configuration, services: menu, adding: Shop.services)
-        let router: Router
-        switch listener {
-        case .public: router = try await application.publicRoutes()
-        case .admin:
-            router = try await application.adminRoutes(
-                publicRoutes: try await application.publicRoutes(), connections: ConnectionCounts()
-            ).router
-        }
+        let catalog = await application.sessions.catalog
+        let router =
+            switch listener {
+            case .public: try await application.publicRoutes(catalog)
+            case .admin: try await application.adminRoutes(catalog)
+            }
         let served = Set(router.routes.map { "\($0.method) \($0.pattern.text)" })
         let document = try document(of: listener, services: menu, adding: Shop.services)
         let described = try paths(of: document).flatMap { path in

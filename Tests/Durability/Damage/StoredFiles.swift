@@ -89,7 +89,7 @@ struct StoredFiles: Sendable {
     static let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
 
     static func open(_ path: String, report: @escaping @Sendable (String) -> Void = { _ in }) throws -> SQLiteStore {
-        try SQLiteStore(path: path, services: services, report: report)
+        try SQLiteStore(path: path, services: ServiceNames(services), report: report)
     }
 
     // MARK: The model

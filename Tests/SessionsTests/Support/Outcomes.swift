@@ -42,7 +42,7 @@ extension Outcomes where Value == ServiceOperation.Outcome {
         in session: Session
     ) {
         do {
-            let service = try session.environment.catalog.service(named: name)
+            let service = try session.environment.definitions.catalog.service(named: name)
             session.perform(.init(action, on: service, condition: condition), then: note(number))
         } catch {
             note(number)(.failure(error))

@@ -168,7 +168,7 @@ extension SessionRegistry {
 extension Session {
     /// The last committed state of a service of Swift.
     func state<Object: SessionService>(of type: Object.Type) throws -> Object.State {
-        let service = try environment.catalog.service(named: Object.name)
+        let service = try environment.definitions.catalog.service(named: Object.name)
         return try service.decode(Object.State.self, try JSONDocument(parsing: try document(of: service).bytes))
     }
 }

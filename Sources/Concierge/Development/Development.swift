@@ -1,0 +1,86 @@
+import Commands
+import ConciergeApp
+import Configuration
+import Navigation
+import Operations
+import Sessions
+import Synchronization
+
+/// `concierge dev`: a server that takes over files as an editor saves them, and starts the journeys over whose flows
+/// have changed.
+final class Development: Sendable {
+    private let loaded: LoadedConfiguration
+    private let output: ProgramOutput
+    private let script: Mutex<TaskScript>
+
+    private init(_ loaded: LoadedConfiguration, _ script: TaskScript, _ output: ProgramOutput) {
+        self.loaded = loaded
+        self.script = Mutex(script)
+        self.output = output
+    }
+
+    /// Serves until SIGTERM or SIGINT, and returns the exit status of the process.
+    static func run(
+        _ loaded: LoadedConfiguration, _ script: TaskScript, _ output: ProgramOutput = .standard
+    ) async -> Int32 {
+        do {
+            let development = Development(try loaded.forDevelopment(), script, output)
+            return await Application.run(development.loaded) { application, addresses in
+                await development.run(application, addresses)
+            }
+        } catch {
+            output.complaint("concierge: \(error)\n")
+            return ExitStatus.usage
+        }
+    }
+
+    private func run(_ application: Application, _ addresses: Application.Addresses) async {
+        let scheme = loaded.configuration.tls.certificate == nil ? "http" : "https"
+        output.result("demo     \(scheme)://127.0.0.1:\(addresses.publicPort)/demo\n")
+        output.result("console  \(scheme)://127.0.0.1:\(addresses.adminPort)/console\n")
+        guard let watch = FileWatch() else {
+            return output.complaint("concierge: this system watches no more files (fs.inotify.max_user_instances)\n")
+        }
+        self.watch(loaded.configuration, by: watch)
+        output.result("watching \(loaded.file ?? "no configuration file"), services and flows\n")
+        let names = script.withLock(\.names)
+        await withDiscardingTaskGroup { group in
+            for name in names {
+                group.addTask { [self] in
+                    await application.endTasks(named: name) { [self] _ in
+                        script.withLock { $0.end(of: name) }.map { TaskReport(outcome: $0.outcome, output: $0.output) }
+                    } note: { [output] in
+                        output.result("\($0)\n")
+                    }
+                }
+            }
+            for await _ in watch.saves { await takeOver(application, watch) }
+            group.cancelAll()
+        }
+    }
+
+    /// The directories of the files: an editor may replace a file by another one of its name.
+    private func watch(_ configuration: Configuration, by watch: FileWatch) {
+        let file = loaded.file ?? ConfigurationLoader.defaultFile
+        watch.watch(PathText.directory(of: file))
+        for directory in [configuration.services, configuration.flows].compactMap(\.self) { watch.watch(directory) }
+    }
+
+    private func takeOver(_ application: Application, _ watch: FileWatch) async {
+        do {
+            let reload = try await application.reload(isOfAuthor: true)
+            let configuration = await application.configurationInForce
+            self.watch(configuration, by: watch)
+            for warning in reload.warnings { output.complaint("\(warning)\n") }
+            guard reload.hasChanged else { return }
+            let flows = reload.flows.added + reload.flows.changed + reload.flows.removed
+            let (count, refused) = flows.isEmpty ? (0, []) : try await application.startOver(Set(flows.map(\.flow)))
+            output.result(
+                "taken over: \(reload.summary)"
+                    + (count > 0 ? "; started over: \(String(counting: count, "journey"))\n" : "\n"))
+            for sentence in refused { output.complaint("\(sentence)\n") }
+        } catch {
+            output.complaint("\(error)\n")
+        }
+    }
+}
