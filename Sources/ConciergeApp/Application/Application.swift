@@ -337,6 +337,7 @@ package actor Application {
             let tasks = TaskEndpoints(sessions: sessions)
             routes.group(TaskEndpoints.Patience(), adminIdempotency(tasks.keyOwner), add: tasks.add)
             StoreEndpoints(sessions: sessions).add(to: &routes)
+            FunnelEndpoints(sessions: sessions, pages: FlowPages(flows)).add(to: &routes)
         }
         let router = try routes.freeze()
         let metrics = Metrics(

@@ -27,7 +27,7 @@ final class SessionEnvironment: Sendable {
     let clockedServices: [RegisteredService]
     private let coordinatorService: RegisteredService?
     /// Where journeys of all sessions went.
-    let transitions = TransitionCounts()
+    let transitions: TransitionCounts
     /// Sessions whose journeys this process has moved, and that the store's index of journeys may have where they were.
     let movedSessions = Mutex<Set<SessionID>>([])
     /// What was last counted in the store.
@@ -67,6 +67,7 @@ final class SessionEnvironment: Sendable {
         savesUses = store.outlivesProcess
         isShared = store.isShared
         self.clock = clock
+        transitions = TransitionCounts(since: clock.now())
         tasks = TaskQueue(clock: clock)
         watches = SessionWatches(clock: clock, limits: settings.watchers)
         self.random = random

@@ -236,7 +236,7 @@ extension JourneyWork {
             entry = kept.keep(entry.journey.continuing(after: floor + 1 - entry.journey.step))
         }
         let way = JourneyWay(from: former?.journey, to: entry.journey)
-        if way.from != way.to { pending.ways.append(way) }
+        if way.moves { pending.ways.append(way) }
         self.way = way
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
