@@ -86,7 +86,8 @@ package actor Application {
             note: { [log = self.log] in log.write($0) })
         quotas = Quotas(configuration.quotas, proxies: configuration.proxies.networks)
         audit = try AuditLog(configuration.log, log: self.log)
-        adminAccess = AdminAccess(configuration.admin, audit: audit)
+        adminAccess = AdminAccess(
+            configuration.admin, isTLS: configuration.tls.certificate != nil, clock: clock, audit: audit)
         idempotency = Idempotency(limits: .init(configuration.idempotency), sessions: sessions, clock: clock)
     }
 
@@ -261,7 +262,7 @@ package actor Application {
         let journeyServices = services.ofJourney
         var routes = RouterBuilder()
         // Before the next: the query of a page is for the page.
-        if configuration.demo { DemoEndpoints().add(to: &routes) }
+        if configuration.demo { PageEndpoints.demo.add(to: &routes) }
         routes.use(QueryMiddleware(.public))
         let program = ProgramEndpoints(readiness: readiness)
         program.addHealth(to: &routes)
@@ -296,6 +297,7 @@ package actor Application {
         // The metrics of a listener need its routes, one of which shows the metrics.
         let late = LateMetrics()
         var routes = RouterBuilder()
+        PageEndpoints.console.add(to: &routes)
         routes.group(QueryMiddleware(.admin)) { routes in
             let program = ProgramEndpoints(readiness: readiness)
             program.addHealth(to: &routes)
@@ -305,6 +307,7 @@ package actor Application {
         routes.group(
             AdminMiddleware(access: adminAccess), QueryMiddleware(.admin), EndedSessionMiddleware()
         ) { routes in
+            ConsoleEndpoints(access: adminAccess).add(to: &routes)
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration, store),
                 file: (store as? any FileStore)?.file, startedAt: .now,
