@@ -22,6 +22,7 @@ COPY Tests Tests
 COPY Examples Examples
 # Compiled into the program.
 COPY clients clients
+COPY console console
 COPY demo demo
 RUN swift build --configuration release --product concierge --static-swift-stdlib \
     && mkdir -p /out/usr/bin /out/usr/share \

@@ -30,6 +30,33 @@ static const unsigned char inspector[] = {
 static const unsigned char dom[] = {
 #embed "../../demo/dom.js"
 };
+static const unsigned char console_page[] = {
+#embed "../../console/index.html"
+};
+static const unsigned char console_styles[] = {
+#embed "../../console/console.css"
+};
+static const unsigned char console_script[] = {
+#embed "../../console/console.js"
+};
+static const unsigned char console_api[] = {
+#embed "../../console/api.js"
+};
+static const unsigned char console_actions[] = {
+#embed "../../console/actions.js"
+};
+static const unsigned char console_lists[] = {
+#embed "../../console/lists.js"
+};
+static const unsigned char console_journey[] = {
+#embed "../../console/journey.js"
+};
+static const unsigned char console_funnel[] = {
+#embed "../../console/funnel.js"
+};
+static const unsigned char console_picture[] = {
+#embed "../../console/picture.js"
+};
 static const unsigned char client[] = {
 #embed "../../clients/js/concierge.js"
 };
@@ -55,6 +82,25 @@ static const CEmbeddedFile demo_files[] = {
 
 const CEmbeddedFile *cembedded_demo_file(size_t place) {
     return place < sizeof demo_files / sizeof *demo_files ? &demo_files[place] : NULL;
+}
+
+// The helpers and the icon are the demo's.
+static const CEmbeddedFile console_files[] = {
+    {"/console", "text/html; charset=utf-8", console_page, sizeof console_page},
+    {"/console/console.css", "text/css; charset=utf-8", console_styles, sizeof console_styles},
+    {"/console/icon.svg", "image/svg+xml", icon, sizeof icon},
+    {"/console/console.js", script_type, console_script, sizeof console_script},
+    {"/console/api.js", script_type, console_api, sizeof console_api},
+    {"/console/actions.js", script_type, console_actions, sizeof console_actions},
+    {"/console/lists.js", script_type, console_lists, sizeof console_lists},
+    {"/console/journey.js", script_type, console_journey, sizeof console_journey},
+    {"/console/funnel.js", script_type, console_funnel, sizeof console_funnel},
+    {"/console/picture.js", script_type, console_picture, sizeof console_picture},
+    {"/console/dom.js", script_type, dom, sizeof dom},
+};
+
+const CEmbeddedFile *cembedded_console_file(size_t place) {
+    return place < sizeof console_files / sizeof *console_files ? &console_files[place] : NULL;
 }
 
 const CEmbeddedFile cembedded_api_components = {NULL, "application/json", api_components, sizeof api_components};

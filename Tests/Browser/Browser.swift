@@ -11,6 +11,8 @@ struct Browser: Sendable {
     let driver: ChromeDriver
 
     var origin: String { "http://127.0.0.1:\(app.publicPort)" }
+    /// That of the console.
+    var adminOrigin: String { "http://127.0.0.1:\(app.adminPort)" }
 
     func open(_ address: String) async throws {
         try await driver.command("POST", "/url", ["url": JSONDocument(address)])
@@ -22,6 +24,20 @@ struct Browser: Sendable {
         try await open("about:blank")
         try await open("\(origin)/demo\(fragment)")
         try await isReady()
+    }
+
+    /// Opens the console at a page of it, such as `#/journeys`, and waits for a heading.
+    func openConsole(_ page: String = "", heading: String) async throws {
+        try await open("about:blank")
+        try await open("\(adminOrigin)/console\(page)")
+        try await wait(forHeading: heading)
+    }
+
+    /// Waits until the console shows a page with that heading.
+    func wait(forHeading heading: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await wait(
+            for: "document.querySelector('main:not([aria-busy]) h1')?.textContent === '\(heading)'",
+            sourceLocation: sourceLocation)
     }
 
     func isReady() async throws { try await wait(for: "document.documentElement.dataset.ready === 'true'") }
@@ -115,9 +131,13 @@ struct Browser: Sendable {
     }
 
     /// Presses keys, one after the other, wherever the focus is.
-    func press(_ keys: String...) async throws {
-        let strokes = keys.flatMap { key -> [JSONDocument] in
+    func press(_ keys: String..., holding modifier: String? = nil) async throws {
+        var strokes = keys.flatMap { key -> [JSONDocument] in
             [["type": "keyDown", "value": JSONDocument(key)], ["type": "keyUp", "value": JSONDocument(key)]]
+        }
+        if let modifier {
+            strokes.insert(["type": "keyDown", "value": JSONDocument(modifier)], at: 0)
+            strokes.append(["type": "keyUp", "value": JSONDocument(modifier)])
         }
         try await driver.command(
             "POST", "/actions", ["actions": [["type": "key", "id": "keyboard", "actions": JSONDocument(strokes)]]])
@@ -195,12 +215,16 @@ struct Browser: Sendable {
 /// Starts what `make run` serves, and a browser; checks afterwards that the console has nothing to say, and that the
 /// browser has asked nobody else.
 ///
-/// - Parameter expecting: what messages of the console may contain, such as the refusals that a test provokes.
+/// - Parameters:
+///   - expecting: what messages of the console may contain, such as the refusals that a test provokes.
+///   - flows: in addition to those that are shipped.
 func withBrowser(
-    expecting: [String] = [], others: [String] = [], sourceLocation: SourceLocation = #_sourceLocation,
+    expecting: [String] = [], others: [String] = [], flows: [String] = [],
+    sourceLocation: SourceLocation = #_sourceLocation,
     _ configure: (inout Configuration) -> Void = { _ in }, _ body: (Browser) async throws -> Void
 ) async throws {
-    try await withApplication(services: try ShippedFiles.services(), flows: try ShippedFiles.flows()) { configuration in
+    let (services, flows) = (try ShippedFiles.services(), try ShippedFiles.flows() + flows)
+    try await withApplication(services: services, flows: flows) { configuration in
         configuration.demo = true
         configuration.mainFlow = "main"
         configuration.cookie.secure = false
@@ -213,7 +237,7 @@ func withBrowser(
         }
         for address in try await browser.requests()
         where address.hasPrefix("http") && !address.hasPrefix("\(browser.origin)/") {
-            let isKnown = others.contains { address.hasPrefix($0) }
+            let isKnown = (others + ["\(browser.adminOrigin)/"]).contains { address.hasPrefix($0) }
             #expect(isKnown, "asked for \(address)", sourceLocation: sourceLocation)
         }
     }

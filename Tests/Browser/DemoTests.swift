@@ -391,28 +391,10 @@ struct DemoTests {
 
     @Test("axe-core finds no violation on any kind of screen, in light and dark", arguments: ["light", "dark"])
     func accessibility(colorScheme: String) async throws {
-        let home = ProcessInfo.processInfo.environment
-        let cache = home["XDG_CACHE_HOME"] ?? "\(home["HOME"] ?? "")/.cache"
-        let axe = try #require(
-            try? String(contentsOfFile: "\(cache)/concierge/axe-core.js", encoding: .utf8),
-            "there is no \(cache)/concierge/axe-core.js: `scripts/setup test` fetches it from PyPI")
         try await withBrowser { browser in
             try await browser.emulate(colorScheme: colorScheme)
             try await browser.openDemo()
-            try await browser.driver.command(
-                "POST", "/execute/sync", ["script": JSONDocument("\(axe); window.axe = axe"), "args": []])
-            func check(_ place: String) async throws {
-                // A modal that is half transparent yet has another contrast.
-                let violations = try await browser.run(
-                    """
-                    await Promise.all(document.getAnimations().map((animation) => animation.finished));
-                    const { violations, passes } = await axe.run();
-                    done(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-                        .concat(passes.length > 10 ? [] : ['it has checked nothing']));
-                    """)
-                #expect(violations == [], "\(place)")
-            }
-            try await check("start")
+            try await browser.checkAccessibility("start")
             try await Self.signIn("Ada", browser)
             try await browser.click("Next")
             try await browser.wait(forScreen: "The second of three pages")
@@ -420,14 +402,14 @@ struct DemoTests {
             try await browser.wait(forScreen: "The quotation")
             try await browser.choose("checkout")
             try await browser.wait(in: "second", forScreen: "Where shall we send it?")
-            try await check("modal and form")
+            try await browser.checkAccessibility("modal and form")
             try await browser.choose("application")
             try await browser.wait(in: "second", forScreen: "What is your name?")
             try await browser.click("Cancel", in: "second")
             try await browser.wait(in: "second", forScreen: "This journey is finished")
             try await browser.click("End it")
             try await browser.wait(forScreen: "This session has ended")
-            try await check("ends")
+            try await browser.checkAccessibility("ends")
         }
     }
 

@@ -21,7 +21,7 @@ extension ProgramProcess {
             throw Failure(description: "no program at \(path): make build")
         }
         // It would say something about other sources than those that are here.
-        let sources = ["Sources", "demo", "clients/js"].flatMap {
+        let sources = ["Sources", "console", "demo", "clients/js"].flatMap {
             ProgramProcess.sources(in: "\(ShippedFiles.directory)/\($0)")
         }
         if let newer = sources.first(where: { changed($0).map { $0 > built } == true }) {

@@ -15,6 +15,9 @@ typedef struct {
 /// Returns the file of the demo at this place, the JavaScript client among them, or NULL behind the last one.
 const CEmbeddedFile *cembedded_demo_file(size_t place);
 
+/// The same of the console.
+const CEmbeddedFile *cembedded_console_file(size_t place);
+
 /// The components of the API's description (OpenAPI 3.1) that do not depend on what a server has loaded.
 extern const CEmbeddedFile cembedded_api_components;
 

@@ -96,7 +96,8 @@ package actor Application {
             note: { [log = self.log] in log.write($0) })
         quotas = Quotas(configuration.quotas, proxies: configuration.proxies.networks)
         audit = try AuditLog(configuration.log, log: self.log)
-        adminAccess = AdminAccess(configuration.admin, audit: audit)
+        adminAccess = AdminAccess(
+            configuration.admin, isTLS: configuration.tls.certificate != nil, clock: clock, audit: audit)
         idempotency = Idempotency(limits: .init(configuration.idempotency), sessions: sessions, clock: clock)
     }
 
@@ -267,7 +268,7 @@ package actor Application {
         let journeyServices = services.ofJourney
         var routes = RouterBuilder()
         // Before the next: the query of a page is for the page.
-        if configuration.demo { DemoEndpoints().add(to: &routes) }
+        if configuration.demo { PageEndpoints.demo.add(to: &routes) }
         routes.use(QueryMiddleware(.public))
         let program = ProgramEndpoints(readiness: readiness)
         program.addHealth(to: &routes)
@@ -298,6 +299,7 @@ package actor Application {
 
     func adminRoutes(_ catalog: ServiceCatalog) throws -> Router {
         var routes = RouterBuilder()
+        PageEndpoints.console.add(to: &routes)
         routes.group(QueryMiddleware(.admin)) { routes in
             let program = ProgramEndpoints(readiness: readiness)
             program.addHealth(to: &routes)
@@ -307,6 +309,7 @@ package actor Application {
         routes.group(
             AdminMiddleware(access: adminAccess), QueryMiddleware(.admin), EndedSessionMiddleware()
         ) { routes in
+            ConsoleEndpoints(access: adminAccess).add(to: &routes)
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration, store),
                 file: (store as? any FileStore)?.file, startedAt: startedAt,
@@ -345,6 +348,7 @@ package actor Application {
             }
             routes.group(
                 ReloadEndpoint.Patience(), adminIdempotency { _ in .administrator(nil) }, add: reload.add)
+            FunnelEndpoints(sessions: sessions, pages: FlowPages(loaded.flows)).add(to: &routes)
         }
         return try routes.freeze()
     }

@@ -13,33 +13,47 @@ extension HTTPFieldName {
 ///
 /// Without a key the listener is on loopback, and responds only to the names of loopback. Otherwise a web page whose
 /// name resolves to 127.0.0.1 could reach it through the browser of a user of this machine. Pages of other sites are
-/// refused with and without a key.
+/// refused with and without a key. The console shows the key once, and then its cookie (``ConsoleSessions``).
 final class AdminAccess: Sendable {
     private let keys: [AdminKeyHash]
     /// Wrong keys of each address; `nil` for any number.
     private let tries: TokenBuckets?
     private let refusedTries = Atomic(0)
     let audit: AuditLog
+    let console: ConsoleSessions
 
-    init(_ settings: Configuration.Admin, audit: AuditLog) {
+    /// - Parameter isTLS: whether the listener speaks HTTPS.
+    init(_ settings: Configuration.Admin, isTLS: Bool, clock: any SessionClock, audit: AuditLog) {
         let plain = settings.key.map {
             AdminKeyHash(name: AdminKeyHash.plainName, digest: SHA256Digest(of: $0.revealed.utf8))
         }
         keys = [plain].compactMap { $0 } + settings.keyHashes
         tries = settings.failedTries.map { TokenBuckets($0) }
         self.audit = audit
+        console = ConsoleSessions(keys, clock: clock, isTLS: isTLS)
     }
 
-    /// The name of the key that the request shows, or `loopback` when no key is needed.
+    /// What lets a request in.
+    struct Admission {
+        /// The name of the key, or `loopback` when none is needed.
+        let key: String
+        /// That of the console by whose cookie it was let in.
+        var session: ConsoleSessions.Session?
+    }
+
+    /// What lets the request in: the key that it shows, or a session of the console.
     ///
     /// - Throws: `Problem` 400 `ambiguous_credentials`, 401, 403 `foreign_host` and `cross_site_request`, 429.
-    func admit(_ request: HTTPRequest) throws(Problem) -> String {
+    func admit(_ request: HTTPRequest) throws(Problem) -> Admission {
         if keys.isEmpty, !isAddressedToLoopback(request) { throw Problem(.foreignHost) }
         if isFromAnotherSite(request) {
             throw Problem(.crossSite, "The admin listener does not respond to pages of other sites.")
         }
-        guard !keys.isEmpty else { return AdminKeyHash.loopbackName }
-        guard let shown = try key(shownBy: request) else { throw Self.needed }
+        guard !keys.isEmpty else { return Admission(key: AdminKeyHash.loopbackName) }
+        guard let shown = try key(shownBy: request) else {
+            guard let session = console.session(of: request) else { throw Self.needed }
+            return Admission(key: session.key, session: session)
+        }
         // The address of the connection: what a proxy says of the client costs a guesser nothing.
         let network = request.peer.network
         if let tries {
@@ -54,7 +68,7 @@ final class AdminAccess: Sendable {
         let digest = SHA256Digest(of: shown)
         var found: String?
         for key in keys where key.digest == digest { found = key.name }
-        if let found { return found }
+        if let found { return Admission(key: found) }
         _ = tries?.take(network, now: request.receivedAt)
         audit.write("admin_key_refused", .warning, of: request, by: nil)
         throw Self.needed
@@ -64,7 +78,7 @@ final class AdminAccess: Sendable {
     var refusals: (quota: String, count: Int) { (Self.quotaName, refusedTries.load(ordering: .relaxed)) }
 
     private static let quotaName = "admin_tries"
-    private static var needed: Problem { Problem(.adminKeyNeeded, fields: [.wwwAuthenticate: "Bearer"]) }
+    static var needed: Problem { Problem(.adminKeyNeeded, fields: [.wwwAuthenticate: "Bearer"]) }
 
     private func key(shownBy request: HTTPRequest) throws(Problem) -> ArraySlice<UInt8>? {
         guard request.fields.count(of: .adminKey) <= 1, request.fields.count(of: .authorization) <= 1 else {
@@ -127,9 +141,10 @@ struct AdminMiddleware: HTTPMiddleware {
     }
 
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
-        let key = try access.admit(request)
+        let admission = try access.admit(request)
+        let cookie = admission.session.flatMap { access.console.renewal(of: $0, by: request) }
         let isRead = request.method.isSafe
-        if isRead, !Self.readsPersons(request) { return try next(request) }
+        if isRead, cookie == nil, !Self.readsPersons(request) { return try next(request) }
         return try .transforming(request, next) { [access] result in
             let status =
                 switch result {
@@ -138,16 +153,20 @@ struct AdminMiddleware: HTTPMiddleware {
                 }
             let isOf =
                 isRead
-                ? (200..<300).contains(status.code)
+                ? (200..<300).contains(status.code) && Self.readsPersons(request)
                 // Where the store fails in the middle, a part was done.
                 : !(400..<500).contains(status.code) && !request.hasChangedNothing
             if isOf {
-                access.audit.write(isRead ? "admin_read" : "admin_change", of: request, by: key) { line in
+                access.audit.write(isRead ? "admin_read" : "admin_change", of: request, by: admission.key) { line in
+                    if request.isFromOwnPage { line.add("through", "console") }
                     for (name, count) in request.counts { line.add(name, count) }
                     line.add("status", Int(status.code))
                 }
             }
-            return try result.get()
+            var response = try result.get()
+            // A sign-out has one of its own.
+            if let cookie, response.fields[.setCookie] == nil { response.fields.add(.setCookie, cookie) }
+            return response
         }
     }
 }

@@ -63,7 +63,7 @@ struct SessionCredential {
     }
 
     /// RFC 6265, section 5.4: pairs separated by semicolons, possibly on several lines.
-    private static func cookies(of request: HTTPRequest, named name: String) -> [ArraySlice<UInt8>] {
+    static func cookies(of request: HTTPRequest, named name: String) -> [ArraySlice<UInt8>] {
         request.fields.values(of: .cookie).flatMap { line in
             ArraySlice(line.utf8).split(separator: UInt8(ascii: ";")).compactMap { pair in
                 let pair = pair.trimmed

@@ -41,6 +41,9 @@ extension APIGroup {
                     name: "Journeys", meaning: "The positions of journeys.",
                     operations: AdminJourneyEndpoints.operations),
                 APIGroup(
+                    name: "Flows", meaning: "What journeys run, and how far they get.",
+                    operations: FunnelEndpoints.operations),
+                APIGroup(
                     name: "Tasks", meaning: "Work that journeys wait for, fetched and done by back ends.",
                     operations: TaskEndpoints.operations),
                 APIGroup(

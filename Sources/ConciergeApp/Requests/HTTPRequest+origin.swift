@@ -12,4 +12,14 @@ extension HTTPRequest {
             origin.equals(scheme + (authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority))
         }
     }
+
+    /// Whether a browser says that a page of this origin has sent the request.
+    var isFromOwnPage: Bool {
+        switch (fields.only(.secFetchSite), fields.only(.origin)) {
+        case (.one(let site), .none): site.equals("same-origin")
+        case (.one(let site), .one(let origin)): site.equals("same-origin") && isOwnOrigin(origin)
+        case (.none, .one(let origin)): isOwnOrigin(origin)
+        default: false
+        }
+    }
 }

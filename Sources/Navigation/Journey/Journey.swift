@@ -54,16 +54,30 @@ extension Journey {
     /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }
 
-    package typealias Screen = (flow: String, state: String)
+    /// The state whose frame is on top of a stack, in the flow of that frame's coordinator.
+    package struct Screen: Sendable, Hashable {
+        package let flow: String
+        package let version: Int
+        package let state: String
+
+        package init(flow: String, version: Int, state: String) {
+            (self.flow, self.version, self.state) = (flow, version, state)
+        }
+    }
 
     /// The flow and the state of the top frame, without a copy of that.
-    package var screen: Screen? { Self.screen(frames, coordinators, flow) }
+    package var screen: Screen? { Self.screen(frames, coordinators, flow, version) }
 
     /// The same of parts: a method that is called on a journey of an object copies the journey.
-    package static func screen(_ frames: [Frame], _ coordinators: [Coordinator], _ flow: String) -> Screen? {
+    package static func screen(
+        _ frames: [Frame], _ coordinators: [Coordinator], _ flow: String, _ version: Int
+    ) -> Screen? {
         guard let top = frames.indices.last else { return nil }
-        let coordinator = coordinators.place(of: frames[top].coordinator)
-        return (coordinator.map { coordinators[$0].flow } ?? flow, frames[top].state)
+        guard let place = coordinators.place(of: frames[top].coordinator) else {
+            return Screen(flow: flow, version: version, state: frames[top].state)
+        }
+        return Screen(
+            flow: coordinators[place].flow, version: coordinators[place].version, state: frames[top].state)
     }
 
     /// The state of the journey's own flow: that of the top screen, or the one whose child flow has that. Nil when the

@@ -7,8 +7,8 @@ extension TransitionCounts {
             name, .counter,
             help: "Steps that have led journeys from one screen or task of a flow to another. A journey starts from "
                 + "(start) and ends at (finished) or (expired).")
-        for (way, count) in all {
-            let labels = [("flow", way.flow), ("from", way.from ?? "(start)"), ("to", way.to)]
+        for (flow, from, to, count) in all {
+            let labels = [("flow", flow), ("from", from ?? "(start)"), ("to", to)]
             metrics.sample(name + "_total", labels, Double(count))
         }
     }

@@ -21,7 +21,7 @@ final class SessionEnvironment: Sendable {
     /// Is told what the log should say of the code of services.
     let note: @Sendable (ServiceNote) -> Void
     /// Where journeys of all sessions went.
-    let transitions = TransitionCounts()
+    let transitions: TransitionCounts
     /// Sessions whose journeys this process has moved, and that the store's index of journeys may have where they were.
     let movedSessions = Mutex<Set<SessionID>>([])
     /// What was last counted in the store.
@@ -62,6 +62,7 @@ final class SessionEnvironment: Sendable {
         savesUses = store.outlivesProcess
         isShared = store.isShared
         self.clock = clock
+        transitions = TransitionCounts(since: clock.now())
         tasks = TaskQueue(clock: clock)
         watches = SessionWatches(clock: clock, limits: settings.watchers)
         self.random = random

@@ -3,46 +3,93 @@ import Synchronization
 
 /// From where to where a step has led a journey. A class, because responses hand it on.
 package final class JourneyWay: Sendable {
+    package typealias Place = Journey.Screen
+
+    /// Nil for a journey that starts.
+    package let left: Place?
+    /// Nil for a journey that is over.
+    package let entered: Place?
     /// The flow whose screen was left; of a journey that starts, the one whose screen was entered.
     package let flow: String
-    /// The state whose frame was on top; nil for a journey that starts.
-    package let from: String?
-    /// The state whose frame is on top, of another flow than ``flow`` as `FLOW:STATE`. Of a journey that is over
-    /// `(finished)` or `(expired)`.
-    package let to: String
+    private let status: JourneyStatus
 
-    /// - Parameter former: nil for a journey that was not there, or was over.
-    init(from former: Journey.Screen?, to entered: Journey.Screen?, of entry: KeptJourney) {
-        let flow = former?.flow ?? entered?.flow ?? entry.journey.flow
-        self.flow = flow
-        from = former?.state
-        to =
-            if let entered { entered.flow == flow ? entered.state : "\(entered.flow):\(entered.state)" } else {
-                "(\(entry.journey.status.rawValue))"
-            }
+    /// - Parameter flow: that of the journey.
+    package init(left: Place?, entered: Place?, status: JourneyStatus, ofFlow flow: String) {
+        (self.left, self.entered, self.status) = (left, entered, status)
+        self.flow = left?.flow ?? entered?.flow ?? flow
     }
+
+    /// The state that was left; nil for a journey that starts.
+    package var from: String? { left?.state }
+
+    /// The state that was entered, of another flow than ``flow`` as `FLOW:STATE`. Of a journey that is over
+    /// `(finished)` or `(expired)`.
+    package var to: String {
+        guard let entered else { return "(\(status.rawValue))" }
+        return entered.flow == flow ? entered.state : "\(entered.flow):\(entered.state)"
+    }
+
+    /// Whether it led to another screen.
+    var moves: Bool { left == nil || left?.state != entered?.state || left?.flow != entered?.flow }
 }
 
 extension JourneyWay: Hashable {
     package static func == (one: JourneyWay, other: JourneyWay) -> Bool {
-        one.to == other.to && one.from == other.from && one.flow == other.flow
+        one.entered == other.entered && one.left == other.left && one.flow == other.flow && one.status == other.status
     }
 
     /// Few ways end on one screen.
-    package func hash(into hasher: inout Hasher) { hasher.combine(to) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(entered?.state) }
 }
 
-/// How often journeys have gone which way, since the process started. There are as many ways as flows have pairs of
-/// states, and few of them are ever gone.
+/// How often journeys have gone which way, since the process started. There are as many ways as versions of flows have
+/// pairs of states, and few of them are ever gone.
 package final class TransitionCounts: Sendable {
-    private let counts = Mutex<[JourneyWay: Int]>([:])
+    package struct Count: Sendable, Equatable {
+        package var all = 0
+        /// Those of one day alone.
+        fileprivate var ofDay = 0
+        fileprivate var day: Int64 = 0
 
-    func count(_ way: JourneyWay) { counts.withLock { $0[way, default: 0] += 1 } }
+        fileprivate mutating func add(on day: Int64) {
+            all += 1
+            ofDay = day == self.day ? ofDay + 1 : 1
+            self.day = day
+        }
+    }
 
-    /// In the order of flows and their states.
-    package var all: [(way: JourneyWay, count: Int)] {
-        counts.withLock { $0 }.sorted { one, other in
+    /// When counting began. In steady time.
+    package let since: Int64
+    private let counts = Mutex<[JourneyWay: Count]>([:])
+
+    package init(since: Int64) { self.since = since }
+
+    /// - Parameter time: in steady time.
+    package func count(_ way: JourneyWay, at time: Int64) {
+        counts.withLock { $0[way, default: Count()].add(on: Self.day(of: time)) }
+    }
+
+    /// What was counted, and how much of it on the day of a time.
+    package func counts(at time: Int64) -> [(way: JourneyWay, all: Int, today: Int)] {
+        let today = Self.day(of: time)
+        return counts.withLock { $0 }.map { ($0.key, $0.value.all, $0.value.day == today ? $0.value.ofDay : 0) }
+    }
+
+    /// The days of UTC.
+    private static func day(of time: Int64) -> Int64 { time / 86_400_000 }
+
+    /// In the order of flows and their states; those of all versions together.
+    package var all: [(flow: String, from: String?, to: String, count: Int)] {
+        struct Name: Hashable {
+            let flow: String
+            let from: String?
+            let to: String
+        }
+        let sums = counts.withLock { $0 }.reduce(into: [Name: Int]()) { sums, entry in
+            sums[Name(flow: entry.key.flow, from: entry.key.from, to: entry.key.to), default: 0] += entry.value.all
+        }
+        return sums.sorted { one, other in
             (one.key.flow, one.key.from ?? "", one.key.to) < (other.key.flow, other.key.from ?? "", other.key.to)
-        }.map { ($0.key, $0.value) }
+        }.map { ($0.key.flow, $0.key.from, $0.key.to, $0.value) }
     }
 }

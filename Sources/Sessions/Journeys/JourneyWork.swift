@@ -242,8 +242,9 @@ extension JourneyWork {
         if entry.journey.step <= floor {
             entry = kept.keep(entry.journey.continuing(after: floor + 1 - entry.journey.step))
         }
-        let way = JourneyWay(from: left, to: entered, of: entry)
-        if way.from != way.to { pending.ways.append(way) }
+        let way = JourneyWay(
+            left: left, entered: entered, status: entry.journey.status, ofFlow: entry.journey.flow)
+        if way.moves { pending.ways.append(way) }
         self.way = way
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)

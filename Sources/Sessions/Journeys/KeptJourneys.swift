@@ -308,7 +308,9 @@ final class KeptJourney: Sendable {
     }
 
     /// Where it stands; nil when it is over.
-    var screen: Journey.Screen? { Journey.screen(journey.frames, journey.coordinators, journey.flow) }
+    var screen: Journey.Screen? {
+        Journey.screen(journey.frames, journey.coordinators, journey.flow, journey.version)
+    }
 
     func write(to json: inout JSONWriter) { journey.write(to: &json) }
 }

@@ -206,7 +206,7 @@ extension Session {
         }
         if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
         for note in pending.notes { environment.tell(note) }
-        for way in pending.ways { environment.transitions.count(way) }
+        for way in pending.ways { environment.transitions.count(way, at: pending.now) }
         if let commit, isWatched { tellWatchers(pending.sessionChanges(environment), commit.record) }
         environment.makeRoom(near: pending.base.id)
     }

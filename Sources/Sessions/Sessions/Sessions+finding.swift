@@ -147,6 +147,12 @@ extension Sessions {
 
     // MARK: - Looking
 
+    /// How many journeys stand where.
+    package func journeyCounts() async throws(SessionError) -> [JourneyPlace: Int] {
+        await placeJourneys()
+        return try await environment.ask { store throws(StoreError) in try await store.journeyIndex.journeyCounts() }
+    }
+
     /// A part of the journeys of all sessions. A journey that stays where it is is in exactly one part.
     ///
     /// - Returns: at most ``JourneyQuery/limit`` journeys, and where the next part begins; nil at the end. There may be
@@ -155,12 +161,8 @@ extension Sessions {
     package func journeys(
         _ query: JourneyQuery
     ) async throws(SessionError) -> (found: [FoundJourney], next: JourneyCursor?) {
-        await placeJourneys()
+        let places = try await journeyCounts().keys.filter(query.fits)
         let ofUser = try await idsOfUser(query.userID)
-        let places = try await environment.ask { store throws(StoreError) in
-            try await store.journeyIndex.journeyCounts()
-        }
-        .keys.filter(query.fits)
         let now = environment.clock.now()
         var (found, after, looked) = ([FoundJourney](), query.after, 0)
         while true {

@@ -17,10 +17,10 @@ struct FlowEndpoints: Sendable {
         routes.on(
             .get, "/v1/flows",
             handler: { request in
-                guard isPublic == .nothing else { return .response(try list(request)) }
+                guard isPublic == .nothing else { return .response(try pages.list(request)) }
                 return .task {
                     try await checkCaller(request)
-                    return .response(try list(request))
+                    return .response(try pages.list(request))
                 }
             })
         add("/v1/flows/{flow}", to: &routes)
@@ -36,10 +36,6 @@ struct FlowEndpoints: Sendable {
                 if let isWhole = seesDefinitions(request) { return .response(try page(request, isWhole: isWhole)) }
                 return .task { .response(try page(request, isWhole: try await mayReadDefinitions(request))) }
             })
-    }
-
-    private func list(_ request: HTTPRequest) throws -> HTTPResponse {
-        try pages.list(request).answer(to: request, varying: pages.listVaries ? [.acceptLanguage] : [])
     }
 
     private func page(_ request: HTTPRequest, isWhole: Bool) throws -> HTTPResponse {

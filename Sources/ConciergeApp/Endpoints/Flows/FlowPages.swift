@@ -60,17 +60,17 @@ struct FlowPages: Sendable {
     func flow(_ id: String, version: Int?) -> FlowDefinition? { find(id, version)?.flow }
 
     /// Whether the list is another one for clients who read another language.
-    var listVaries: Bool { !catalog.texts.isEmpty }
+    private var listVaries: Bool { !catalog.texts.isEmpty }
 
     /// Each flow once, with the version that can be started.
-    func list(_ request: HTTPRequest) throws -> Representation {
+    func list(_ request: HTTPRequest) throws -> HTTPResponse {
         let page = try PageRequest(request)
-        if page.isFirst, !listVaries { return firstPage }
+        if page.isFirst, !listVaries { return try firstPage.answer(to: request) }
         let accepted = listVaries ? AcceptedLanguages(request) : nil
-        return Self.list(try ListPage(of: startable, page, named: \.id), of: catalog) { flow, text in
+        return try Self.list(try ListPage(of: startable, page, named: \.id), of: catalog) { flow, text in
             guard let language = accepted?.best(of: flow.texts.languages) else { return text }
             return flow.texts.text(text, in: language)
-        }
+        }.answer(to: request, varying: listVaries ? [.acceptLanguage] : [])
     }
 
     private static func list(
