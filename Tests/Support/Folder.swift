@@ -27,6 +27,16 @@ package func withFolder<Result>(
     return try await body(FileReader(directory: folder), folder)
 }
 
+/// Saves a file as editors do: another one takes its name.
+package func save(_ text: String, _ path: String) throws {
+    let file = open("\(path).new", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard file >= 0 else { throw FolderError(errno) }
+    let bytes = Array(text.utf8)
+    let count = write(file, bytes, bytes.count)
+    close(file)
+    guard count == bytes.count, rename("\(path).new", path) == 0 else { throw FolderError(errno) }
+}
+
 struct FolderError: Error {
     let code: Int32
 

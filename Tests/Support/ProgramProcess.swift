@@ -143,6 +143,14 @@ package final class ProgramProcess: Sendable {
         return nil
     }
 
+    /// The same on standard error.
+    package func complaint(matching isWanted: (String) -> Bool) throws -> String? {
+        while let line = try complaints.nextLine() {
+            if isWanted(line) { return line }
+        }
+        return nil
+    }
+
     /// Waits until it listens.
     /// - Returns: the ports of the public and the admin listener.
     package func ports() async throws -> (publicPort: UInt16, adminPort: UInt16) {

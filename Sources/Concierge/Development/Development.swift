@@ -12,6 +12,7 @@ final class Development: Sendable {
     private let loaded: LoadedConfiguration
     private let output: ProgramOutput
     private let script: Mutex<TaskScript>
+    private let watched = Mutex<Set<String>>([])
 
     private init(_ loaded: LoadedConfiguration, _ script: TaskScript, _ output: ProgramOutput) {
         self.loaded = loaded
@@ -41,7 +42,7 @@ final class Development: Sendable {
         guard let watch = FileWatch() else {
             return output.complaint("concierge: this system watches no more files (fs.inotify.max_user_instances)\n")
         }
-        self.watch(loaded.configuration, by: watch)
+        _ = self.watch(loaded.configuration, by: watch)
         output.result("watching \(loaded.file ?? "no configuration file"), services and flows\n")
         let names = script.withLock(\.names)
         await withDiscardingTaskGroup { group in
@@ -60,17 +61,26 @@ final class Development: Sendable {
     }
 
     /// The directories of the files: an editor may replace a file by another one of its name.
-    private func watch(_ configuration: Configuration, by watch: FileWatch) {
+    ///
+    /// - Returns: whether one of them was not watched before: files in it may have been saved meanwhile.
+    private func watch(_ configuration: Configuration, by watch: FileWatch) -> Bool {
         let file = loaded.file ?? ConfigurationLoader.defaultFile
-        watch.watch(PathText.directory(of: file))
-        for directory in [configuration.services, configuration.flows].compactMap(\.self) { watch.watch(directory) }
+        let directory = PathText.directory(of: file)
+        // Those beside the file may come later.
+        let beside = ["services", "flows"].map { PathText.join(directory, $0) }
+        let directories = [directory] + beside + [configuration.services, configuration.flows].compactMap(\.self)
+        return directories.reduce(false) { isNew, directory in
+            guard watch.watch(directory) else { return isNew }
+            return watched.withLock { $0.insert(directory).inserted } || isNew
+        }
     }
 
     private func takeOver(_ application: Application, _ watch: FileWatch) async {
+        _ = self.watch(await application.configurationInForce, by: watch)
         do {
             let reload = try await application.reload(isOfAuthor: true)
-            let configuration = await application.configurationInForce
-            self.watch(configuration, by: watch)
+            let isIncomplete = self.watch(await application.configurationInForce, by: watch)
+            defer { if isIncomplete { watch.look() } }
             for warning in reload.warnings { output.complaint("\(warning)\n") }
             guard reload.hasChanged else { return }
             let flows = reload.flows.added + reload.flows.changed + reload.flows.removed

@@ -8,6 +8,7 @@ final class FileWatch: Sendable {
     private let descriptor: Int32
     /// One element for all files that are saved within some 50 ms of each other.
     let saves: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
 
     private static let mask = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE)
     /// Milliseconds: an editor writes a file and then renames it, and a tool writes several.
@@ -19,7 +20,7 @@ final class FileWatch: Sendable {
         guard descriptor >= 0 else { return nil }
         self.descriptor = descriptor
         let (saves, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        self.saves = saves
+        (self.saves, self.continuation) = (saves, continuation)
         let isStarted = DetachedThread.start("file watch", isAwaited: false) {
             while Self.hasSave(descriptor) {
                 var next = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -38,6 +39,9 @@ final class FileWatch: Sendable {
     func watch(_ directory: String) -> Bool {
         inotify_add_watch(descriptor, directory.isEmpty ? "." : directory, Self.mask) >= 0
     }
+
+    /// Has the files looked at once more.
+    func look() { continuation.yield() }
 
     /// Waits for changes.
     ///

@@ -322,7 +322,7 @@ package actor Application {
             let journeyServices = services.ofJourney
             services.add(to: &routes)
             journeyServices.add(to: &routes)
-            let documents = ServiceEndpoints(of: sessions)
+            let documents = ServiceEndpoints(catalog: catalog, of: sessions)
             documents.add(to: &routes)
             let moving = MoveEndpoints(sessions: sessions, log: log)
             moving.addExports(to: &routes)

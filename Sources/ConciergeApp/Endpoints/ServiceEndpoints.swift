@@ -26,8 +26,8 @@ struct ServiceEndpoints: Sendable {
     }
 
     /// The documents of the process.
-    init(of sessions: Sessions) {
-        catalog = sessions.catalog
+    init(catalog: ServiceCatalog, of sessions: Sessions) {
+        self.catalog = catalog
         caller = .process
         place = .process
         session = SessionFinder(any: { [catalog] request in
