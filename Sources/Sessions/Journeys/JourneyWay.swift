@@ -5,41 +5,57 @@ import Synchronization
 package final class JourneyWay: Sendable {
     package typealias Place = Journey.Screen
 
-    /// Nil for a journey that starts.
-    package let left: Place?
-    /// Nil for a journey that is over.
-    package let entered: Place?
     /// The flow whose screen was left; of a journey that starts, the one whose screen was entered.
     package let flow: String
+    /// That of the screen that was left.
+    private let version: Int
+    /// The state that was left; nil for a journey that starts.
+    package let from: String?
+    // The places are kept in parts, which are compared without copies.
+    private let enteredFlow: String
+    private let enteredVersion: Int
+    private let enteredState: String?
     private let status: JourneyStatus
 
-    /// - Parameter flow: that of the journey.
+    /// - Parameters:
+    ///   - left: nil for a journey that starts.
+    ///   - entered: nil for a journey that is over.
+    ///   - flow: that of the journey.
     package init(left: Place?, entered: Place?, status: JourneyStatus, ofFlow flow: String) {
-        (self.left, self.entered, self.status) = (left, entered, status)
         self.flow = left?.flow ?? entered?.flow ?? flow
+        (version, from) = (left?.version ?? 0, left?.state)
+        (enteredFlow, enteredVersion, enteredState) = (entered?.flow ?? flow, entered?.version ?? 0, entered?.state)
+        self.status = status
     }
 
-    /// The state that was left; nil for a journey that starts.
-    package var from: String? { left?.state }
+    /// Nil for a journey that starts.
+    package var left: Place? { from.map { Place(flow: flow, version: version, state: $0) } }
+
+    /// Nil for a journey that is over.
+    package var entered: Place? {
+        enteredState.map { Place(flow: enteredFlow, version: enteredVersion, state: $0) }
+    }
 
     /// The state that was entered, of another flow than ``flow`` as `FLOW:STATE`. Of a journey that is over
     /// `(finished)` or `(expired)`.
     package var to: String {
-        guard let entered else { return "(\(status.rawValue))" }
-        return entered.flow == flow ? entered.state : "\(entered.flow):\(entered.state)"
+        guard let enteredState else { return "(\(status.rawValue))" }
+        return enteredFlow == flow ? enteredState : "\(enteredFlow):\(enteredState)"
     }
 
     /// Whether it led to another screen.
-    var moves: Bool { left == nil || left?.state != entered?.state || left?.flow != entered?.flow }
+    var moves: Bool { from == nil || from != enteredState || flow != enteredFlow }
 }
 
 extension JourneyWay: Hashable {
     package static func == (one: JourneyWay, other: JourneyWay) -> Bool {
-        one.entered == other.entered && one.left == other.left && one.flow == other.flow && one.status == other.status
+        one.enteredState == other.enteredState && one.from == other.from && one.flow == other.flow
+            && one.enteredFlow == other.enteredFlow && one.version == other.version
+            && one.enteredVersion == other.enteredVersion && one.status == other.status
     }
 
     /// Few ways end on one screen.
-    package func hash(into hasher: inout Hasher) { hasher.combine(entered?.state) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(enteredState) }
 }
 
 /// How often journeys have gone which way, since the process started. There are as many ways as versions of flows have
