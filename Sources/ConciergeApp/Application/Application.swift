@@ -263,7 +263,7 @@ package actor Application {
     func publicRoutes(_ catalog: ServiceCatalog) throws -> Router {
         let caller = caller
         let journeys = JourneyEndpoints(
-            caller: caller, session: caller.inPath, dressing: JourneyDressing(loaded.flows), on: .public)
+            caller: caller, session: caller.inPath, flows: loaded.flows, on: .public)
         let services = ServiceEndpoints(catalog: catalog, caller: .client, session: caller.inPath)
         let journeyServices = services.ofJourney
         var routes = RouterBuilder()
@@ -330,7 +330,7 @@ package actor Application {
             let journeys = AdminJourneyEndpoints(
                 sessions: sessions, session: endpoints.session,
                 journeys: JourneyEndpoints(
-                    caller: caller, session: anySession, dressing: JourneyDressing(loaded.flows), on: .admin))
+                    caller: caller, session: anySession, flows: loaded.flows, on: .admin))
             routes.group(adminIdempotency(endpoints.keyOwner)) { routes in
                 endpoints.add(to: &routes)
                 PersonEndpoints(sessions: sessions).add(to: &routes)

@@ -14,12 +14,12 @@ final class JourneyEndpoints: Sendable {
     private let listener: APIListener
     private let eventNames: Set<String>
 
-    init(caller: SessionCaller, session: SessionFinder, dressing: JourneyDressing, on listener: APIListener) {
+    init(caller: SessionCaller, session: SessionFinder, flows: FlowCatalog, on listener: APIListener) {
         self.caller = caller
         self.session = session
-        self.dressing = dressing
+        dressing = JourneyDressing(flows)
         self.listener = listener
-        eventNames = caller.sessions.journeySettings.engine.catalog.eventNames
+        eventNames = flows.eventNames
     }
 
     /// The place of `{id}` among the parameters of its routes.
