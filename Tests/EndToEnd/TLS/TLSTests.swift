@@ -2,6 +2,7 @@ import CTLSClient
 import Glibc
 import HTTPTestClient
 import JSONDocument
+import Sessions
 import Support
 import Testing
 
@@ -58,6 +59,24 @@ struct TLSTests {
         try await withApplication { application in
             let field = try await application.client().get("/version")["Strict-Transport-Security"]
             #expect(field == nil)
+        }
+    }
+
+    @Test("the cookie of the console is secure")
+    func console() async throws {
+        let digest = SHA256Digest(of: AdminTests.key.utf8).text()
+        try await Self.withServer(["--set", "admin.key_hashes=operator:\(digest)"]) { _, _, adminPort, _ in
+            let head = "/console/session HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin"
+            let response = try await blocking {
+                try TLSClient(port: adminPort).request("POST \(head)\r\nX-Admin-Key: \(AdminTests.key)")
+            }
+            let field = try #require(response["Set-Cookie"])
+            #expect(field.hasPrefix("__Host-concierge-console=") && field.contains("; Secure; HttpOnly;"))
+            let cookie = field.prefix { $0 != ";" }
+            let session = try await blocking {
+                try TLSClient(port: adminPort).request("GET \(head)\r\nCookie: \(cookie)")
+            }
+            #expect(session[member: "key"] == "operator")
         }
     }
 

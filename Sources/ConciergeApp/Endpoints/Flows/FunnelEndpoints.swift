@@ -22,9 +22,10 @@ struct FunnelEndpoints: Sendable {
         guard catalog.flow(id, version: version) != nil else { throw Problem(.flowNotFound) }
         let (counts, now) = (sessions.transitions, sessions.now)
         let funnel = FlowFunnel(of: id, version: version, in: catalog, counted: counts.counts(at: now))
+        // A journey that is over has no state.
         var active: [String: Int] = [:]
         for (place, count) in try await sessions.journeyCounts()
-        where place.flow == id && place.standing != .finished && (version.map { $0 == place.version } ?? true) {
+        where place.flow == id && (version.map { $0 == place.version } ?? true) {
             active[place.state, default: 0] += count
         }
         return .json { json in
