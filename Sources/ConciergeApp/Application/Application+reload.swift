@@ -19,19 +19,19 @@ extension Application {
     /// That of the start, with what reloads have changed since.
     package var configurationInForce: Configuration { loaded.configuration }
 
-    /// Opens again what others replace while the server runs, the file of audit lines and the certificate, and reads the
-    /// configuration again. What comes of it is logged.
+    /// Opens again what others replace while the server runs, the file of audit lines and the certificate, and reads
+    /// the configuration again. What comes of it is logged.
     package func hangUp() async {
         audit.reopen()
         reloadCertificates()
         _ = try? await reload()
     }
 
-    /// Reads the configuration, the service files and the flow files again, and takes them over between two requests, or
-    /// changes nothing. Reloads run one after the other.
+    /// Reads the configuration, the service files and the flow files again, and takes them over between two requests,
+    /// or changes nothing. Reloads run one after the other.
     ///
-    /// - Parameter isOfAuthor: also takes over what journeys in the store cannot go on with, and leaves it to the caller to
-    ///   tell what comes of it.
+    /// - Parameter isOfAuthor: also takes over what journeys in the store cannot go on with, and leaves it to the
+    ///   caller to tell what comes of it.
     /// - Throws: ``ReloadRefused``; the store's error when it cannot say what journeys need.
     @discardableResult
     package func reload(isOfAuthor: Bool = false) async throws -> Reload {

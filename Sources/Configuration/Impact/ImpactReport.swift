@@ -104,8 +104,8 @@ package struct ImpactReport {
 
 /// What a set of flows means for existing journeys.
 ///
-/// Used by `concierge check --against` and by reloads: where the states of journeys lead. Which journeys would be lost is tried on
-/// each of them: ``JourneyTrial``.
+/// Used by `concierge check --against` and by reloads: where the states of journeys lead. Which journeys would be lost
+/// is tried on each of them: ``JourneyTrial``.
 package struct JourneyImpact {
     /// What happens to the journeys of a row of the census.
     package enum Fate: Equatable {

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The services and flows of all sessions, and what follows from them. Immutable: a reload replaces the whole. A unit of
-/// work takes it once (``PendingState/definitions``), so it sees one state of it.
+/// The services and flows of all sessions, and what follows from them. Immutable: a reload replaces the whole. A unit
+/// of work takes it once (``PendingState/definitions``), so it sees one state of it.
 final class SessionDefinitions: Sendable {
     let catalog: ServiceCatalog
     let journeys: JourneySettings

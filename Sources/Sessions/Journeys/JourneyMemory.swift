@@ -4,8 +4,9 @@ import Navigation
 /// A cache of what was made of a session's stored bytes: the parsed journeys, the documents that their screens and
 /// guards look at, the verdicts of guards, and the views that clients were shown. With it an event parses no text.
 ///
-/// It never has to be corrected. Its key is the identity of the array of bytes, and the number of the definitions. The cache keeps that array, so no other
-/// one gets its address, and a commit makes a new array. A view says at which revision of the session it holds.
+/// It never has to be corrected. Its key is the identity of the array of bytes, and the number of the definitions. The
+/// cache keeps that array, so no other one gets its address, and a commit makes a new array. A view says at which
+/// revision of the session it holds.
 ///
 /// Immutable: a session exchanges the whole of it, see ``Session/State/memory``. ``RememberedSessions`` says how many
 /// there are, and the room of one is bounded here.

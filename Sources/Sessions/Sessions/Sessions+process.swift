@@ -35,8 +35,8 @@ extension Sessions {
         }
     }
 
-    /// Replaces the services and flows of all sessions, for units of work that begin from now on. What the store has of a
-    /// service stays, whatever its schema is now, and also when it is not declared any more. Journeys go on in the
+    /// Replaces the services and flows of all sessions, for units of work that begin from now on. What the store has of
+    /// a service stays, whatever its schema is now, and also when it is not declared any more. Journeys go on in the
     /// versions that they are on.
     ///
     /// - Parameter catalog: with the ``ServiceCatalog/names`` of the former one.
