@@ -45,17 +45,36 @@ final class Development: Sendable {
         _ = self.watch(loaded.configuration, by: watch)
         output.result("watching \(loaded.file ?? "no configuration file"), services and flows\n")
         let names = script.withLock(\.names)
+        let keyboard = names.isEmpty ? TaskKeyboard(output) : nil
         await withDiscardingTaskGroup { group in
             for name in names {
                 group.addTask { [self] in
-                    await application.endTasks(named: name) { [self] _ in
+                    await application.endTasks(named: name, again: false) { [self] _ in
                         script.withLock { $0.end(of: name) }.map { TaskReport(outcome: $0.outcome, output: $0.output) }
                     } note: { [output] in
                         output.result("\($0)\n")
                     }
                 }
             }
-            for await _ in watch.saves { await takeOver(application, watch) }
+            var asked: Set<String> = []
+            /// Also about tasks that a saved flow has brought.
+            func askForTasks() async {
+                guard let keyboard else { return }
+                for name in await application.tasks.keys where asked.insert(name).inserted {
+                    group.addTask { [output] in
+                        await application.endTasks(named: name, again: true) { input in
+                            await keyboard.end(of: name, input, await application.tasks[name] ?? [])
+                        } note: {
+                            output.result("\($0)\n")
+                        }
+                    }
+                }
+            }
+            await askForTasks()
+            for await _ in watch.saves {
+                await takeOver(application, watch)
+                await askForTasks()
+            }
             group.cancelAll()
         }
     }

@@ -31,22 +31,38 @@ extension Application {
         return (count, refused)
     }
 
+    /// The names of the tasks that journeys wait for, with the outcomes that their flows know.
+    package var tasks: [String: [String]] {
+        let all = loaded.flows.flows.flatMap(\.states).compactMap(\.task)
+        return Dictionary(grouping: all, by: \.task).mapValues { states in
+            var seen: Set<String> = []
+            return states.flatMap(\.reportable).filter { seen.insert($0).inserted }
+        }
+    }
+
     /// Ends tasks as a back end does, until the task of the caller is cancelled.
     ///
     /// - Parameters:
-    ///   - end: nil leaves the task to its lease.
+    ///   - end: nil leaves the task to its lease. It is called again when its report is refused, if `again` says so.
     ///   - note: is told what has become of each.
     package nonisolated func endTasks(
-        named name: String, by end: @Sendable (JSONDocument) async -> TaskReport?, note: @Sendable (String) -> Void
+        named name: String, again: Bool, by end: @Sendable (JSONDocument) async -> TaskReport?,
+        note: @Sendable (String) -> Void
     ) async {
         while !Task.isCancelled {
             do {
                 let tasks = try await sessions.claimTasks(
-                    named: name, max: 1, lease: Self.developmentLease, wait: Self.developmentLease)
+                    named: name, max: 1, lease: again ? Self.personsLease : Self.scriptsLease, wait: Self.claimWait)
                 for task in tasks {
-                    guard let report = await end(task.input) else { continue }
-                    note("task \(name) \(task.input): \(report.outcome)")
-                    try await sessions.endTask(task.task.id, by: report)
+                    while let report = await end(task.input) {
+                        do {
+                            try await sessions.endTask(task.task.id, by: report)
+                            note("task \(name) \(task.input): \(report.outcome)")
+                            break
+                        } catch  where again {
+                            note("task \(name): \(error)")
+                        }
+                    }
                 }
             } catch {
                 note("task \(name): \(error)")
@@ -55,5 +71,8 @@ extension Application {
         }
     }
 
-    private static let developmentLease: Int64 = 30_000
+    private static let claimWait: Int64 = 30_000
+    private static let scriptsLease: Int64 = 30_000
+    /// A person thinks, and answers for one task after the other.
+    private static let personsLease: Int64 = 600_000
 }

@@ -92,6 +92,37 @@ struct DevelopmentTests {
         }
     }
 
+    @Test("without a script it asks at the keyboard what a task ends with, and again after an answer that cannot be")
+    func keyboard() async throws {
+        try await withFolder(["concierge.json": "{}", "flows/tour.json": Self.tour("Welcome")]) { _, folder in
+            var ends: [Int32] = [0, 0]
+            try #require(pipe(&ends) == 0)
+            defer { for end in ends { close(end) } }
+            let program = try ProgramProcess.executable()
+            let command =
+                "\(program) dev --config \(folder)/concierge.json --store memory --port 0 --admin-port 0 2>/dev/null"
+            // It gives the program a terminal.
+            let process = try ProgramProcess(
+                command: ["/bin/sh", "-c", "exec script -qec '\(command)' /dev/null <&3"], environment: [:],
+                passing: [ends[0]])
+            let demo = try #require(try process.output { $0.hasPrefix("demo ") })
+            let port = try #require(demo.firstMatch(of: /:(\d+)\/demo/)?.1).description
+            let anybody = TestClient(port: try #require(UInt16(port)))
+            let created = try await anybody.send("POST", Paths.sessions)
+            let client = anybody.with(token: try #require(created[member: "token"]?.string))
+            let journey = try await client.start("tour")
+            try await client.event("next", on: journey)
+            let question = try process.output { $0.hasPrefix("which outcome?") }
+            #expect(question?.hasPrefix("which outcome? 1 ok; JSON after it is the output") == true)
+            let answers = "ok {\n1\n"
+            #expect(write(ends[1], answers, answers.utf8.count) == answers.utf8.count)
+            #expect(try process.output { $0.hasPrefix("task check {}: ok") } != nil)
+            #expect(try await client.get(journey).screen == "good")
+            process.send(SIGTERM)
+            _ = try await process.result()
+        }
+    }
+
     @Test("it listens on loopback alone, and says so", arguments: ["--host", "--admin-host"])
     func loopback(flag: String) async throws {
         let result = try await ProgramProcess.run([
