@@ -41,23 +41,25 @@ package final class SteeredClock: SessionClock {
 
     /// Lets the time run, a second at a time, until `body` has returned.
     ///
-    /// - Parameter limit: seconds, after which the time stands still again: on a busy machine it may run ahead of those
-    ///   that have not slept yet.
+    /// - Parameter limit: seconds, after which the time runs as that of the machine does: on a busy one it may have run
+    ///   ahead of those that have not slept yet.
     package func running<Value>(
         atMost limit: Int = .max, _ body: () async throws -> Value
     ) async rethrows -> Value {
         let ticking = Task {
             var (usual, latest) = (1, ContinuousClock.now + Self.patience)
             var left = limit
-            while left > 0, !Task.isCancelled {
+            while !Task.isCancelled {
                 // Those that sleep a second at a time have seen the last one, unless some have gone for good.
                 let asleep = state.withLock(\.sleepers.count)
                 if asleep >= usual || .now > latest {
                     (usual, latest) = (max(asleep, 1), .now + Self.patience)
-                    if asleep > 0 {
-                        advance(.seconds(1))
+                    if left == 0 {
+                        try? await Task.sleep(for: .seconds(1))
+                    } else {
                         left -= 1
                     }
+                    if asleep > 0 { advance(.seconds(1)) }
                 }
                 await Task.yield()
             }
