@@ -6,6 +6,14 @@ const base = new URL("..", import.meta.url);
 /** Tells of `signed-out`: a request was refused because the sign-in is over. */
 export const events = new EventTarget();
 
+let flight = new AbortController();
+
+/** Drops the requests that are under way: a late response would bring the cookie of the sign-in back. */
+export function dropRequests() {
+  flight.abort();
+  flight = new AbortController();
+}
+
 /** What the server refuses, with its reasons in one text. */
 export class Problem extends Error {
   constructor(status, { title, detail, errors = [] } = {}) {
@@ -27,7 +35,7 @@ export async function call(method, path, { body, fields = {} } = {}) {
   const headers = new Headers(fields);
   if (body !== undefined) headers.set("Content-Type", "application/json");
   if (method !== "GET" && path.startsWith("/v1/")) headers.set("Idempotency-Key", crypto.randomUUID());
-  const request = { method, headers, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body) };
+  const request = { method, headers, signal: flight.signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body) };
   let response;
   let data;
   try {

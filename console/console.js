@@ -1,7 +1,7 @@
 // The console: a view of the admin listener's API. The address says which page is shown: `#/journeys?user_id=ada`.
 
 import { element } from "./dom.js";
-import { call, events, get } from "./api.js";
+import { call, events, get, dropRequests } from "./api.js";
 import { complain, field, say } from "./actions.js";
 import { list, session } from "./lists.js";
 import { journey } from "./journey.js";
@@ -97,6 +97,8 @@ async function start() {
 
 events.addEventListener("signed-out", () => askForKey(nav.hidden ? "" : "The sign-in is over. Sign in again to go on."));
 signOut.addEventListener("click", async () => {
+  visit.abort();
+  dropRequests();
   await call("DELETE", "/console/session").catch(complain);
   nav.hidden = true;
   askForKey("You are signed out.");

@@ -76,7 +76,7 @@ struct SupportReport {
 
     /// The address of a back end may have a token of its own behind the question mark.
     private static func withoutQueries(_ configuration: String) -> String {
-        configuration.replacing(#/(https?:\/\/[^"?]*)\?[^"]*/#) { "\($0.output.1)?\(Secret.mask)" }
+        configuration.replacing(#/(https?:\/\/[^"?]*)\?(?:[^"\\]|\\.)*/#) { "\($0.output.1)?\(Secret.mask)" }
     }
 
     /// A line for each file. What is in them stays.

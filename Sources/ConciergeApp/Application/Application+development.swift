@@ -59,7 +59,10 @@ extension Application {
                             try await sessions.endTask(task.task.id, by: report)
                             note("task \(name) \(task.input): \(report.outcome)")
                             break
-                        } catch  where again {
+                        } catch TaskError.over {
+                            note("task \(name): it is over")
+                            break
+                        } catch let error where again {
                             note("task \(name): \(error)")
                         }
                     }

@@ -30,7 +30,7 @@ final class AdminAccess: Sendable {
         keys = [plain].compactMap { $0 } + settings.keyHashes
         tries = settings.failedTries.map { TokenBuckets($0) }
         self.audit = audit
-        console = ConsoleSessions(keys, clock: clock, isTLS: isTLS)
+        console = ConsoleSessions(keys, settings.key, clock: clock, isTLS: isTLS)
     }
 
     /// What lets a request in.

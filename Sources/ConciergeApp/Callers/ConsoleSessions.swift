@@ -26,7 +26,7 @@ struct ConsoleSessions: Sendable {
     private let clock: any SessionClock
     private let isTLS: Bool
 
-    init(_ keys: [AdminKeyHash], clock: any SessionClock, isTLS: Bool) {
+    init(_ keys: [AdminKeyHash], _ plain: Secret?, clock: any SessionClock, isTLS: Bool) {
         self.clock = clock
         self.isTLS = isTLS
         let purpose = Array("the console's cookie".utf8)
@@ -35,8 +35,9 @@ struct ConsoleSessions: Sendable {
         var own = [UInt8](repeating: 0, count: SHA256Digest.byteCount)
         own.withUnsafeMutableBytes { SystemRandom().fill($0) }
         secrets = keys.map { key in
-            let isKnown = key.name == AdminKeyHash.plainName
-            return (key.name, .derived(from: key.digest, for: isKnown ? purpose : purpose + own))
+            // Not of the digest, which another configuration may have and show.
+            let seed = key.name == AdminKeyHash.plainName ? plain.map { Array($0.revealed.utf8) } : own
+            return (key.name, .derived(from: key.digest, for: purpose + (seed ?? own)))
         }
     }
 

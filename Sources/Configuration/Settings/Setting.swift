@@ -23,9 +23,11 @@ package struct Setting<Value: Sendable>: Sendable {
     /// Whether it is a path, which in a file is relative to that file.
     var isPath = false
 
+    static var hidden: String { "has a value that is not allowed (not shown)" }
+
     /// The sentence about a value that is not allowed. It does not contain a secret value.
     func refusal(of written: WrittenValue, as name: String) -> String {
-        let given = isSecret ? "has a value that is not allowed (not shown)" : fault(written) ?? "is \(written.shown)"
+        let given = isSecret ? Self.hidden : fault(written) ?? "is \(written.shown)"
         let asIn = examples.map { ", as in \($0)" } ?? ""
         let guess = isSecret ? nil : guess(written)
         return "\(name) \(given); allowed is \(allowed)\(asIn)" + (guess.map { "; did you mean \($0)?" } ?? "")
@@ -37,8 +39,8 @@ package struct Setting<Value: Sendable>: Sendable {
             name: wrapped.name, allowed: wrapped.allowed, examples: wrapped.examples,
             schema: ["anyOf": [wrapped.schema, ["type": "null"]]],
             read: { $0 == .null ? .some(nil) : wrapped.read($0).map { .some($0) } },
-            show: { $0.map { wrapped.show($0) } ?? "null" }, guess: wrapped.guess, isSecret: wrapped.isSecret,
-            isPath: wrapped.isPath)
+            show: { $0.map { wrapped.show($0) } ?? "null" }, fault: wrapped.fault, guess: wrapped.guess,
+            isSecret: wrapped.isSecret, isPath: wrapped.isPath)
     }
 }
 

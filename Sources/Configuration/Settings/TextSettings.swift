@@ -86,7 +86,7 @@ extension Setting where Value == String {
 
     /// Where something is sent: a URL of HTTP (RFC 9110, section 4.2).
     static var webAddress: Self {
-        text(
+        var setting = text(
             "URL", "an http or https URL without user, password and fragment",
             examples: "\"https://back-end.example/tasks\"",
             schema: ["type": "string", "pattern": "^https?://[^/?#@]", "maxLength": 2048]
@@ -99,6 +99,9 @@ extension Setting where Value == String {
             // A password in an address ends up in logs.
             return !authority.isEmpty && !authority.hasPrefix(":") && !authority.contains("@")
         }
+        // It may have a password, or a token in its query.
+        setting.fault = { _ in hidden }
+        return setting
     }
 }
 

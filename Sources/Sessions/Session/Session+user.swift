@@ -137,7 +137,8 @@ extension Session {
             try work.abandonJourneysOfUser(except: journey)
             if work.pending.isRecordChanged { pending = work.pending }
         }
-        pending.removeAll { $0.isUserBound && $0.index != service?.index }
+        // A service that is declared again may be bound to the user.
+        pending.removeAll(undeclared: true) { $0.isUserBound && $0.index != service?.index }
         // By the common idle timeout it may have expired days ago, and the user goes because somebody uses it.
         let (now, isChosen) = (pending.now, pending.details.idleTimeout != nil)
         if isChosen, use(now: now) { environment.noteUse(of: self, at: now) }

@@ -167,11 +167,15 @@ struct PendingState: Sendable {
         if let removed = living.remove(service.index) { note(removed) }
     }
 
-    /// Removes the services for which `isLeaving` returns true, newest first. What is not declared stays.
-    mutating func removeAll(where isLeaving: (RegisteredService) -> Bool = { _ in true }) {
+    /// Removes the services for which `isLeaving` returns true, newest first.
+    ///
+    /// - Parameter undeclared: whether what is not declared is removed, too.
+    mutating func removeAll(
+        undeclared: Bool = false, where isLeaving: (RegisteredService) -> Bool = { _ in true }
+    ) {
         let removed = living.removeAll { [catalog] instance in
             let service = catalog[instance.service]
-            return service.isDeclared && isLeaving(service)
+            return service.isDeclared ? isLeaving(service) : undeclared
         }
         for instance in removed { note(instance) }
     }
