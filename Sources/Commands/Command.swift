@@ -22,7 +22,7 @@ package enum Command: String, Sendable, CaseIterable {
         case .service: "show and mend what sessions have entered"
         case .journey: "find journeys, show them, and move them on"
         case .task: "list tasks of back ends, and retry or end them"
-        case .user: "export or erase what there is of a person"
+        case .user: "export or erase the data of a person"
         case .import: "send an export to a running server, of any size"
         case .export: "write everything that a running server has to a file"
         case .health: "ask the running server whether it is ready"
