@@ -50,7 +50,12 @@ export async function journey([session, id], query, { signal }) {
     }
   }
 
-  async function refresh(isForced = true) {
+  let turn = Promise.resolve();
+  /** One at a time: an older view never follows a newer one, nor a complaint what was said of the end. */
+  const refresh = (isForced = true) => (turn = turn.then(() => update(isForced)));
+
+  async function update(isForced) {
+    if (signal.aborted || isGone) return;
     try {
       const next = await look(isForced);
       if (signal.aborted) return;
