@@ -41,8 +41,8 @@ package final class SteeredClock: SessionClock {
 
     /// Lets the time run, a second at a time, until `body` has returned.
     ///
-    /// - Parameter limit: seconds, after which the time runs as that of the machine does: on a busy one it may have run
-    ///   ahead of those that have not slept yet.
+    /// - Parameter limit: seconds, after which the time runs slowly: on a busy machine it may have run ahead of those
+    ///   that have not slept yet.
     package func running<Value>(
         atMost limit: Int = .max, _ body: () async throws -> Value
     ) async rethrows -> Value {
@@ -55,7 +55,7 @@ package final class SteeredClock: SessionClock {
                 if asleep >= usual || .now > latest {
                     (usual, latest) = (max(asleep, 1), .now + Self.patience)
                     if left == 0 {
-                        try? await Task.sleep(for: .seconds(1))
+                        try? await Task.sleep(for: .seconds(5))
                     } else {
                         left -= 1
                     }
