@@ -215,6 +215,7 @@ struct ConfigurationProblemTests {
             try await load(["key": short + "\n"], set: ["admin.key_file": "key"]),
             try await load(set: ["admin.key": good]),
             try await load(["key": "hunter:\(good)\n"], set: ["encryption_keys_file": "key"]),
+            try await load(["key": "x"], set: ["tasks.t.url": "https://u:\(good)@a.example"]),
         ]
         for loaded in loads {
             var text = "\(loaded) \(loaded.configuration) \(String(reflecting: loaded.configuration))"
@@ -223,7 +224,7 @@ struct ConfigurationProblemTests {
             text += ConfigurationReport.json(of: loaded) + ConfigurationReport.jsonWithSources(of: loaded)
             #expect(!text.contains("hunter"))
         }
-        #expect(loads.map(\.problems.count) == [1, 1, 1, 1, 1, 0, 1])
+        #expect(loads.map(\.problems.count) == [1, 1, 1, 1, 1, 0, 1, 1])
         #expect(ConfigurationReport.json(of: loads[5]).contains(#""key": "********""#))
     }
 }

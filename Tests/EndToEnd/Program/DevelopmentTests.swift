@@ -114,10 +114,20 @@ struct DevelopmentTests {
             try await client.event("next", on: journey)
             let question = try process.output { $0.hasPrefix("which outcome?") }
             #expect(question?.hasPrefix("which outcome? 1 ok; JSON after it is the output") == true)
-            let answers = "ok {\n1\n"
-            #expect(write(ends[1], answers, answers.utf8.count) == answers.utf8.count)
+            func type(_ answers: String) { #expect(write(ends[1], answers, answers.utf8.count) == answers.utf8.count) }
+            type("ok {\n1\n")
             #expect(try process.output { $0.hasPrefix("task check {}: ok") } != nil)
             #expect(try await client.get(journey).screen == "good")
+            // A task that ends before the answer comes holds nobody up.
+            for isOver in [true, false] {
+                let journey = try await client.start("tour")
+                try await client.event("next", on: journey)
+                #expect(try process.output { $0.hasPrefix("which outcome?") } != nil)
+                if isOver { #expect(try await client.send("DELETE", journey).status == 204) }
+                type("1\n")
+                let told = isOver ? "task check: it is over" : "task check {}: ok"
+                #expect(try process.output { $0.hasPrefix("task check") }?.hasPrefix(told) == true)
+            }
             process.send(SIGTERM)
             _ = try await process.result()
         }

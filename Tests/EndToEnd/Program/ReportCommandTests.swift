@@ -27,7 +27,7 @@ struct ReportCommandTests {
             "concierge.json": """
             {"store": "redis://127.0.0.1:\(redis.port)", "redis_password_file": "password", "admin": {"key_file": "admin"},
              "main_flow": "t", "encryption_keys_file": "keys", "log": {"users": "plain"},
-             "tasks": {"charge": {"url": "http://127.0.0.1:1/hook?key=\(Self.word)", "secret_file": "webhook"}}}
+             "tasks": {"charge": {"url": "http://127.0.0.1:1/hook?name=\\"a\\"&key=\(Self.word)", "secret_file": "webhook"}}}
             """,
             "password": "\(Self.word)\n", "admin": "\(Self.adminKey)\n", "keys": "k1:\(Canary.key)\n",
             "webhook": "whsec_\(Canary.key)\n",
