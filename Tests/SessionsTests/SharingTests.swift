@@ -63,7 +63,7 @@ struct SharingTests {
     @Test("a version of a flow is noted again a minute later: another process that begins may have taken it back")
     func versions() async throws {
         let process = try SessionsFixture(store: hub.door(), clock: ManualClock(), flows: [Flows.wizard])
-        func isNoted() -> Bool { process.sessions.environment.knownFlows.withLock { $0["wizard"] == [1] } }
+        func isNoted() -> Bool { process.sessions.environment.knownFlows.withLock { $0.versions["wizard"] == [1] } }
         let session = try await process.session()
         _ = try await session.startJourney(flow: "wizard")
         #expect(isNoted())
@@ -75,6 +75,25 @@ struct SharingTests {
         #expect(!isNoted())
         let other = try await process.session()
         _ = try await other.startJourney(flow: "wizard")
+        #expect(isNoted())
+    }
+
+    @Test("what the store knows of flows is forgotten with a reload, and a unit of work from before it says nothing")
+    func reloadedVersions() async throws {
+        let process = try process(flows: [Flows.wizard])
+        let environment = process.sessions.environment
+        let former = environment.definitions
+        _ = try await process.session().startJourney(flow: "wizard")
+        func isNoted() -> Bool {
+            environment.knownFlows.withLock { $0.contains("wizard", 1, of: environment.definitions) }
+        }
+        #expect(isNoted())
+        environment.replaceDefinitions(former.catalog, former.journeys)
+        #expect(!isNoted())
+        environment.knowFlows([UsedFlow(flow: "other", version: 1, states: "")], of: environment.definitions)
+        environment.knowFlows([UsedFlow(flow: "wizard", version: 1, states: "former ")], of: former)
+        #expect(!isNoted())
+        _ = try await process.session().startJourney(flow: "wizard")
         #expect(isNoted())
     }
 

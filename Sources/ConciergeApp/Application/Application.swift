@@ -132,7 +132,7 @@ package actor Application {
         let adminServer: HTTPServer
         do {
             var adminListener = HTTPServerConfiguration.adminListener(
-                configuration, largestImport: sessions.largestImport, tls: tls?.adminListener)
+                configuration, tls: tls?.adminListener)
             adminListener.inheritedListener = try inheritedSocket("admin")
             adminServer = try HTTPServer(
                 router: adminRoutes, configuration: adminListener,

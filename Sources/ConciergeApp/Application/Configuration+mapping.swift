@@ -157,7 +157,7 @@ extension HTTPServerConfiguration {
     }
 
     static func adminListener(
-        _ configuration: Configuration, largestImport: Int, tls: TLSCertificate?
+        _ configuration: Configuration, tls: TLSCertificate?
     ) -> HTTPServerConfiguration {
         var result = publicListener(configuration, tls: tls)
         result.host = configuration.admin.host
@@ -165,8 +165,10 @@ extension HTTPServerConfiguration {
         // The admin listener has few callers, and must not use up the public listener's connections.
         result.workers = 1
         result.crossOrigin = nil
-        // What a server exports it can import, and flows can be tried as a whole.
-        result.limits.bodyBytes = max(result.limits.bodyBytes, largestImport, ArchivePart.usualBytes)
+        // What a server exports it can import, whatever services a reload has brought. Quoting a document may double its
+        // size; the rest is for labels, retired tokens and names.
+        result.limits.bodyBytes = max(
+            result.limits.bodyBytes, 2 * configuration.limits.sessionBytes + ArchivePart.usualBytes)
         result.limits.connections = configuration.admin.connections
         result.limits.admitsAtOnce = true
         result.limits.newConnectionsOfAddress = nil

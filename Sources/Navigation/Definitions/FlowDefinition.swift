@@ -73,6 +73,8 @@ public final class FlowDefinition: Sendable {
 
     /// Each of the states prepared as a screen; nil for other states.
     let screens: [PreparedScreen?]
+    /// Another one when the file says anything else.
+    let tag: UInt64
 
     private let places: [String: Int]
 
@@ -131,13 +133,12 @@ public final class FlowDefinition: Sendable {
         self.initial = initial
         document = node.value
         texts = reader.texts
-        var tag = ViewTag(0)
-        tag.mix("\(document)")
-        screens = states.map { [states, events, guards, tag = tag.value] state in
+        tag = ViewTag.of(document)
+        screens = states.map { [states, events, guards] state in
             state.screen.map {
                 PreparedScreen(
                     $0, id: state.id, flow: heading.id, states: states, events: events, named: guards,
-                    isBusy: state.task != nil, tag: tag)
+                    isBusy: state.task != nil)
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)

@@ -3,8 +3,6 @@
 final class PreparedScreen: Sendable {
     let screen: Screen
     let text: ScreenText
-    /// Another one when the file of the flow says anything else, so that an entity tag does not outlast an edit.
-    let tag: UInt64
     /// ``Screen/requires``.
     let requires: Requirement
     /// When these documents all fit, every event of the screen and of its flow is possible. Nil when that depends on
@@ -18,13 +16,11 @@ final class PreparedScreen: Sendable {
     ///   - id: of the state.
     ///   - flow: the id of the flow; what follows are its states, events and named guards.
     ///   - isBusy: whether it is the screen of a task.
-    ///   - tag: of the flow's file.
     init(
         _ screen: Screen, id: String, flow: String, states: [FlowState], events: [EventRule], named: [NamedGuard],
-        isBusy: Bool, tag: UInt64
+        isBusy: Bool
     ) {
         self.screen = screen
-        self.tag = tag
         requires = Requirement(screen.requires, named: named)
         // Clients are not shown the events of back ends.
         let rules = (screen.events + events.filter { screen.rule(for: $0.event) == nil }).filter { !$0.isBackend }

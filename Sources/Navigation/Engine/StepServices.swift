@@ -86,10 +86,12 @@ final class StepServices {
         return source.text(of: service)
     }
 
-    /// The session's revision at the last write; 0 when it was never written.
-    func revision(of service: String, owner: Int) -> UInt64 {
-        if owner == ServiceOwners.session { return source.revision(of: service) }
-        return living[.init(owner, service)]?.revision ?? 0
+    /// The session's revision at the last write; what stands for the default when it was never written.
+    func version(of service: String, owner: Int) -> UInt64 {
+        let revision =
+            owner == ServiceOwners.session
+            ? source.revision(of: service) : living[.init(owner, service)]?.revision ?? 0
+        return revision == 0 ? source.defaultVersion(of: service) : revision
     }
 
     func write(_ document: JSONDocument, to service: String, owner: Int) {

@@ -18,6 +18,9 @@ public protocol ServiceDocuments {
     /// The session's revision at the last write of a service; 0 when it was never written.
     func revision(of service: String) -> UInt64
 
+    /// Another number when the default of a service is another one.
+    func defaultVersion(of service: String) -> UInt64
+
     /// How long an instance of a service lives; milliseconds, nil without an end.
     func lifetime(of service: String) -> Int64?
 
@@ -57,6 +60,9 @@ extension ServiceDocuments {
 
     /// Revisions are not counted.
     public func revision(of service: String) -> UInt64 { 0 }
+
+    /// Defaults stay as they are.
+    public func defaultVersion(of service: String) -> UInt64 { 0 }
 
     /// Without an end.
     public func lifetime(of service: String) -> Int64? { nil }

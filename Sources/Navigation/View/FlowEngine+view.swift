@@ -79,8 +79,15 @@ package struct ViewText: Sendable {
 }
 
 /// Mixes numbers to one that is the same in every process.
-struct ViewTag {
+package struct ViewTag {
     private(set) var value: UInt64
+
+    /// One that is another one as soon as the document says anything else. Never 0.
+    package static func of(_ document: JSONDocument) -> UInt64 {
+        var tag = ViewTag(0)
+        tag.mix("\(document)")
+        return max(tag.value, 1)
+    }
 
     init(_ step: UInt64) {
         value = step
@@ -111,7 +118,8 @@ extension StepRun {
         Self.writeHead(of: journey, status: journey.status.rawValue, to: &json)
         if journey.isActive, let top = journey.frames.last {
             let screen = try screen(of: top)
-            tag.mix(screen.tag)
+            // An entity tag does not outlast an edit of a file.
+            for coordinator in journey.coordinators { tag.mix(try flow(of: coordinator.id).tag) }
             json.add(screen.text.head)
             json.add("", top.presentation.rawValue)
             json.add(screen.text.data)
@@ -179,7 +187,7 @@ extension StepRun {
             let owner = owners.owner(of: service)
             let text = services.text(of: service, owner: owner)
             guard let document = text == nil ? services.document(of: service, owner: owner) : .null else { continue }
-            tag.mix(services.revision(of: service, owner: owner))
+            tag.mix(services.version(of: service, owner: owner))
             if !isFirst { json.add(",") }
             isFirst = false
             json.add(screen.text.dataNames[place])

@@ -12,6 +12,8 @@ package final class RegisteredService: Sendable {
     package let isDeclared: Bool
     /// The default as it is sent.
     package let defaultBytes: [UInt8]
+    /// Another one when the default says anything else.
+    let defaultVersion: UInt64
     package let schema: JSONSchema
     /// What flows are checked against.
     let entry: ServiceDirectory.Entry
@@ -30,6 +32,7 @@ package final class RegisteredService: Sendable {
         self.isDeclared = isDeclared
         liveCount = live
         defaultBytes = definition.default.serialized()
+        defaultVersion = ViewTag.of(definition.default)
         self.schema = schema
         entry = definition.entry
         self.commands = commands

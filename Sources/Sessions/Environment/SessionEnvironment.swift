@@ -45,8 +45,8 @@ final class SessionEnvironment: Sendable {
     let movesUnderWay = Mutex<Set<SessionID>>([])
     /// What is left of deleted sessions, where the store does not remove it.
     let remains = SessionRemains()
-    /// Versions of flows that the store knows.
-    let knownFlows = Mutex<[String: Set<Int>]>([:])
+    /// Versions of flows that the store knows as the definitions in force have them.
+    let knownFlows = Mutex(KnownFlows())
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
@@ -81,8 +81,6 @@ final class SessionEnvironment: Sendable {
     /// more.
     func replaceDefinitions(_ catalog: ServiceCatalog, _ journeys: JourneySettings) {
         processDocuments.take(inForce.replace(catalog, journeys))
-        // Flows of a version may have other states now, which the store has to be told of.
-        knownFlows.withLock { $0 = [:] }
     }
 
     /// Called after each commit.

@@ -80,6 +80,13 @@ final class SessionDocuments: ServiceDocuments {
         return service(named: name).flatMap { try? kept($0)?.revision } ?? 0
     }
 
+    func defaultVersion(of name: String) -> UInt64 {
+        for place in known.indices where known[place].service.name == name {
+            return known[place].service.defaultVersion
+        }
+        return service(named: name)?.defaultVersion ?? 0
+    }
+
     func lifetime(of name: String) -> Int64? { service(named: name)?.lifetime }
 
     func completed(_ document: JSONDocument, in name: String) -> JSONDocument {

@@ -63,7 +63,13 @@ extension SessionRecord {
         var living = LivingServices(services)
         let expired = living.removeAll(where: isOver).map(\.service)
         guard !unwritten.isEmpty else { return (living, expired) }
-        let others = unwritten.filter { !isOver($0) }
+        let others = unwritten.compactMap { instance in
+            // With the default of now, which a reload may have replaced.
+            isOver(instance)
+                ? nil
+                : ServiceDocument(
+                    unwritten: catalog[instance.service], birth: instance.birth, createdAt: instance.createdAt)
+        }
         living = LivingServices((living.instances + others).sorted { $0.birth < $1.birth })
         return (living, expired)
     }

@@ -68,6 +68,9 @@ extension Session {
         return (service.defaultBytes, .unwritten)
     }
 
+    /// Whether services may have other defaults than when the process started.
+    package var isReloaded: Bool { environment.definitionsNumber > 1 }
+
     /// When the stored document of a service reaches the end of its lifetime; `nil` when it has none.
     package func end(of service: RegisteredService) -> Int64? {
         guard let lifetime = service.lifetime else { return nil }

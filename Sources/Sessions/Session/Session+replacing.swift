@@ -28,7 +28,6 @@ extension Session {
         } catch {
             throw SessionError(error)
         }
-        environment.knowFlows(arrival.flows)
         environment.noteMoved(id)
         breakWatch()
         take(next, generation, isReplacement: true)

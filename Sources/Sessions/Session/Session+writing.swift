@@ -199,7 +199,7 @@ extension Session {
         if isFirstMemory { noteMemory(pending.base.id) }
         if commit != nil {
             // By parts: who binds the commit copies it.
-            if let flows = commit?.newFlows, !flows.isEmpty { environment.knowFlows(flows) }
+            if let flows = commit?.newFlows, !flows.isEmpty { environment.knowFlows(flows, of: pending.definitions) }
             if let services = commit?.changedServices {
                 environment.noteMoves(of: pending.base.id, services, pending.definitions)
             }

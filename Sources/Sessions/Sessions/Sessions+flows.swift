@@ -6,10 +6,11 @@ extension Sessions {
     package func needsCensus() async throws(SessionError) -> Bool {
         let used = try await environment.ask { store throws(StoreError) in try await store.usedFlows() }
         guard let used else { return true }
-        let catalog = environment.definitions.journeys.engine.catalog
+        let definitions = environment.definitions
+        let catalog = definitions.journeys.engine.catalog
         let unchanged = used.filter { catalog.usedFlow($0.flow, version: $0.version) == $0 }
         guard unchanged.count == used.count else { return true }
-        environment.knowFlows(unchanged)
+        environment.knowFlows(unchanged, of: definitions)
         return false
     }
 
@@ -17,7 +18,8 @@ extension Sessions {
     ///
     /// - Parameter census: of all running journeys, made before any further one could start.
     package func keepFlows(of census: [JourneyCensusRow]) async throws(SessionError) {
-        let catalog = environment.definitions.journeys.engine.catalog
+        let definitions = environment.definitions
+        let catalog = definitions.journeys.engine.catalog
         let needed = Set(
             census.map { row in
                 // A version that is not loaded differs from any that will be.
@@ -25,7 +27,7 @@ extension Sessions {
                     ?? UsedFlow(flow: row.flow, version: row.version, states: "")
             })
         try await environment.ask { store throws(StoreError) in try await store.replaceUsedFlows(Array(needed)) }
-        environment.knowFlows(needed.filter { !$0.states.isEmpty })
+        environment.knowFlows(needed.filter { !$0.states.isEmpty }, of: definitions)
     }
 
     /// The services of a session that has just begun, for flows without sessions.
@@ -53,7 +55,8 @@ extension SessionEnvironment {
         let catalog = definitions.journeys.engine.catalog
         return knownFlows.withLock { known in
             var new: Set<UsedFlow> = []
-            for coordinator in coordinators where known[coordinator.flow]?.contains(coordinator.version) != true {
+            for coordinator in coordinators
+            where !known.contains(coordinator.flow, coordinator.version, of: definitions) {
                 // A version that is not loaded was loaded when the store learned of it.
                 if let flow = catalog.usedFlow(coordinator.flow, version: coordinator.version) { new.insert(flow) }
             }
@@ -61,10 +64,25 @@ extension SessionEnvironment {
         }
     }
 
-    func knowFlows(_ flows: [UsedFlow]) {
-        knownFlows.withLock { known in
-            for flow in flows { known[flow.flow, default: []].insert(flow.version) }
-        }
+    func knowFlows(_ flows: [UsedFlow], of definitions: SessionDefinitions) {
+        knownFlows.withLock { $0.insert(flows, of: definitions) }
+    }
+}
+
+/// Versions of flows that the store knows. After a reload they may have other states, of which it has to be told.
+struct KnownFlows {
+    private var number = 0
+    private(set) var versions: [String: Set<Int>] = [:]
+
+    func contains(_ flow: String, _ version: Int, of definitions: SessionDefinitions) -> Bool {
+        definitions.number == number && versions[flow]?.contains(version) == true
+    }
+
+    /// Does nothing for definitions that are no longer in force.
+    mutating func insert(_ flows: [UsedFlow], of definitions: SessionDefinitions) {
+        if definitions.number > number { (number, versions) = (definitions.number, [:]) }
+        guard definitions.number == number else { return }
+        for flow in flows { versions[flow.flow, default: []].insert(flow.version) }
     }
 }
 

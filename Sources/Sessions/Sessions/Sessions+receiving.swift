@@ -1,11 +1,4 @@
 extension Sessions {
-    /// The most bytes of an archive of one session, or of the documents of the process.
-    package var largestImport: Int {
-        let sizes = catalog.services.reduce(0) { $0 + settings.maxSize(of: $1) }
-        // Quoting a document may double its size. The rest is for labels, retired tokens and names.
-        return 2 * min(sizes, settings.maxSessionSize) + 1_024 * catalog.services.count + (128 << 10)
-    }
-
     /// The result for an imported session.
     enum Arrival: Sendable {
         case new, replaced, expired
@@ -81,7 +74,6 @@ extension Sessions {
             registry.giveBack(1)
             throw SessionError(error)
         }
-        environment.knowFlows(session.flows)
         environment.noteMoved(session.id)
         environment.tasks.tell(tasks.map { .begun($0) })
         // If the store ends with the process, memory must know when its sessions expire.

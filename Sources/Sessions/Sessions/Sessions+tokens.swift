@@ -192,6 +192,6 @@ extension Sessions {
 
     /// Another process that begins may take back a version of a flow that no journey is on at that moment.
     func forgetFlows() {
-        if environment.isShared { environment.knownFlows.withLock { $0 = [:] } }
+        if environment.isShared { environment.knownFlows.withLock { $0 = KnownFlows() } }
     }
 }

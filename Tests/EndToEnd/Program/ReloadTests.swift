@@ -128,6 +128,70 @@ struct ReloadTests {
         }
     }
 
+    @Test("a tag ends with what it stands for: the file of a parent flow, and the default of a service never written")
+    func tags() async throws {
+        func parent(_ title: String) -> String {
+            """
+            {"id": "parent", "version": 1, "initial": "home", "states": {
+               "home": {"title": "\(title)", "on": {"go": {"target": "visit"}}},
+               "visit": {"type": "flow", "flow": "tour", "on": {"done": {"target": "home"}}}}}
+            """
+        }
+        let note = #"{"name": "note", "default": {"text": "later"}, "schema": {"type": "object"}}"#
+        try await Self.withServer(["flows/parent.json": parent("Home")]) { server, folder in
+            let client = server.client.with(token: try await server.newToken())
+            let journey = try await client.start("parent")
+            let before = try await client.event("go", on: journey)
+            #expect(before.stack == ["home", "first"])
+            func look(at path: String, _ seen: TestResponse) async throws -> TestResponse {
+                try await client.get(path, fields: [("If-None-Match", seen["ETag"] ?? "")])
+            }
+            let unwritten = try await client.get(Paths.service("note"))
+            #expect(try await look(at: journey, before).status == 304)
+            #expect(try await look(at: Paths.service("note"), unwritten).status == 304)
+            try save(parent("House"), "\(folder)/flows/parent.json")
+            #expect(try await Self.reload(server).status == 200)
+            let after = try await look(at: journey, before)
+            #expect(after.status == 200)
+            #expect(try await look(at: journey, after).status == 304)
+            try save(note, "\(folder)/services/note.json")
+            #expect(try await Self.reload(server).status == 200)
+            let shown = try await look(at: journey, after)
+            #expect(shown.status == 200 && shown.text.contains("later"))
+            let other = try await look(at: Paths.service("note"), unwritten)
+            #expect(other.status == 200 && other.text == #"{"text":"later"}"# && other["ETag"] == #""0""#)
+            let late = try await client.send(
+                "POST", "\(journey)/events", json: #"{"event":"next"}"#, fields: ifMatch(after))
+            #expect(late.status == 412)
+            let patched = try await client.patch(Paths.service("note"), #"{"more":1}"#)
+            #expect(patched.text == #"{"more":1,"text":"later"}"#)
+        }
+    }
+
+    @Test("a sign-out removes what a user has in a service that is gone for a while", arguments: ["memory", "sqlite"])
+    func signOut(store: String) async throws {
+        let basket = """
+            {"name": "basket", "bound_to": "user", "default": {}, "schema": {"type": "object"}}
+            """
+        try await Self.withServer(store: store, ["services/basket.json": basket]) { server, folder in
+            let created = try await server.client.send("POST", Paths.sessions)
+            let user = "/v1/sessions/\(created[member: "session"]?[string: "id"] ?? "")/user"
+            let signedIn = try await server.admin.send("PUT", user, json: #"{"user_id":"ada"}"#)
+            let client = server.client.with(token: try #require(signedIn[member: "token"]?.string))
+            #expect(try await client.send("PUT", Paths.service("basket"), json: #"{"of":"ada"}"#).status == 200)
+            #expect(try await client.send("PUT", Paths.service("note"), json: #"{"text":"kept"}"#).status == 200)
+            unlink("\(folder)/services/basket.json")
+            #expect(try await Self.reload(server).status == 200)
+            let signedOut = try await server.admin.send("DELETE", user)
+            let token = signedOut[member: "token"]?.string
+            let guest = token.map(server.client.with(token:)) ?? client
+            try save(basket, "\(folder)/services/basket.json")
+            #expect(try await Self.reload(server).status == 200)
+            #expect(try await guest.get(Paths.service("basket")).text == "{}")
+            #expect(try await guest.get(Paths.service("note")).text == #"{"text":"kept"}"#)
+        }
+    }
+
     @Test("what is stored stays, also of a service that is gone for a while", arguments: ["memory", "sqlite"])
     func services(store: String) async throws {
         try await Self.withServer(store: store) { server, folder in
