@@ -60,24 +60,26 @@ public struct RouterBuilder {
             routes.append(
                 Route(method: method, pattern: pattern, index: routes.count, allow: allow, handler: handler))
         }
-        return Router(trie: try RouteTrie(routes), routes: routes)
+        return Router(trie: try RouteTrie(routes), routes: routes, basePath: nil)
     }
 }
 
-/// Finds the route for a method and a path. `RouterBuilder.freeze()` makes it, and it never changes.
-public struct Router: Sendable {
+/// Finds the route for a method and a path. `RouterBuilder.freeze()` makes it, and it never changes. A class, because each
+/// request passes it on.
+public final class Router: Sendable {
     /// Every method that some route has, for `OPTIONS *`.
     private static let everything = "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"
 
     private let trie: RouteTrie
     /// See ``HTTPServerConfiguration/basePath``.
-    private var basePath: [UInt8]?
+    private let basePath: [UInt8]?
     /// In the order in which they were added.
     public let routes: [Route]
 
-    init(trie: RouteTrie, routes: [Route]) {
+    init(trie: RouteTrie, routes: [Route], basePath: [UInt8]?) {
         self.trie = trie
         self.routes = routes
+        self.basePath = basePath
     }
 
     enum Decision {
@@ -111,9 +113,7 @@ public struct Router: Sendable {
 
     /// The same routes, also where a path begins with the base path.
     func served(under basePath: String?) -> Router {
-        var router = self
-        router.basePath = basePath.map { Array($0.utf8) }
-        return router
+        Router(trie: trie, routes: routes, basePath: basePath.map { Array($0.utf8) })
     }
 
     /// A path is first looked up as it is: most proxies take the base path away.

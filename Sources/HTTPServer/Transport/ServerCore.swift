@@ -54,22 +54,22 @@ final class ServerCore: Sendable {
         let method = name.isEmpty ? .other("-") : HTTPMethod(String(decoding: name, as: UTF8.self))
         let fields = HTTPRequestFields(raw)
         let connection = raw.pointee.connection
-        let routes = executors[Int(raw.pointee.worker)].routes
+        let router = executors[Int(raw.pointee.worker)].routes.router
         let decision: Router.Decision
         if raw.pointee.refusal != CMHD_REFUSAL_NONE, let refusal = HTTPError(raw.pointee.refusal, of: method, limits) {
             decision = .refuse(refusal)
         } else {
-            let outcome = routes.find(method, fields)
+            let outcome = router.find(method, fields)
             // The usual case. It makes no `Decision`, which would be copied.
             if case .found(let route, let parameters) = outcome {
                 let refusal = raw.pointee.present & Self.rareFields == 0 ? nil : refusal(of: method, fields)
-                let match = routes.match(route, parameters)
+                let match = router.match(route, parameters)
                 guard let request = admit(request(raw, method, fields, match), on: connection) else { return nil }
                 if let refusal { return refuse(request, refusal, on: connection) }
                 return raw.pointee.body_length < HTTPRequest.longBody
                     ? handle(request, on: connection) : handleElsewhere(request, on: connection)
             }
-            decision = routes.decide(outcome, method, fields)
+            decision = router.decide(outcome, method, fields)
         }
         guard let request = admit(request(raw, method, fields, decision.match), on: connection) else { return nil }
         switch decision {

@@ -97,7 +97,7 @@ final class WorkerExecutor: TaskExecutor {
 
 /// What a worker serves: routes, and the pages of other origins that may use them.
 final class ServedRoutes: Sendable {
-    private let router: Router
+    let router: Router
     /// `nil` when no page of another origin may call the server.
     let crossOrigin: CrossOriginFields?
 
@@ -105,15 +105,5 @@ final class ServedRoutes: Sendable {
         self.router = router.served(under: basePath)
         self.crossOrigin = crossOrigin.map(CrossOriginFields.init)
         precondition(self.crossOrigin?.isWellFormed ?? true, "a field of `crossOrigin` is malformed")
-    }
-
-    // What others do with the router copies it, which takes as long as finding a route.
-
-    func find(_ method: HTTPMethod, _ fields: HTTPRequestFields) -> RouteTrie.Outcome { router.find(method, fields) }
-
-    func match(_ route: Int, _ parameters: RouteMatch.Parameters) -> RouteMatch { router.match(route, parameters) }
-
-    func decide(_ outcome: RouteTrie.Outcome, _ method: HTTPMethod, _ fields: HTTPRequestFields) -> Router.Decision {
-        router.decide(outcome, method, fields)
     }
 }

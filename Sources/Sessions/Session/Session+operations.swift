@@ -14,15 +14,23 @@ extension Session {
         transact(
             presenting: token, once: once,
             { [self] pending in
-                let operation = try operation.renewed(in: pending)
-                var transaction = Transaction(in: self, by: caller, isSingle: true)
-                try transaction.journeys.settle(operation.journey, in: &pending, environment)
-                let output = try transaction.run(operation, on: &pending)
-                transaction.journeys.forget()
-                var outcome = try transaction.outcome(of: operation, on: pending)
-                outcome.output = output
-                return outcome
+                if let renewed = try operation.renewed(in: pending) {
+                    return try run(renewed, by: caller, on: &pending)
+                }
+                return try run(operation, by: caller, on: &pending)
             }, then: done)
+    }
+
+    private func run(
+        _ operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
+    ) throws -> ServiceOperation.Outcome {
+        var transaction = Transaction(in: self, by: caller, isSingle: true)
+        try transaction.journeys.settle(operation.journey, in: &pending, environment)
+        let output = try transaction.run(operation, on: &pending)
+        transaction.journeys.forget()
+        var outcome = try transaction.outcome(of: operation, on: pending)
+        outcome.output = output
+        return outcome
     }
 
     /// Does all operations, in their order, or none. A command sees what those before it have written, which has to be
@@ -41,7 +49,7 @@ extension Session {
             let operations = try operations.enumerated().map { index, operation in
                 var renewed = operation
                 try Transaction.inOperation(index) { () throws(SessionError) in
-                    renewed = try operation.renewed(in: pending)
+                    renewed = try operation.renewed(in: pending) ?? operation
                 }
                 return renewed
             }

@@ -33,12 +33,12 @@ package struct ServiceOperation: Sendable {
     }
 
     /// The same on the service that the definitions of a unit of work have: a reload may have replaced it since the
-    /// request came.
+    /// request came. Nil when it is that service.
     ///
     /// - Throws: ``SessionError/notRegistered(service:)``, ``SessionError/noCommand(service:command:nearest:)``.
-    func renewed(in pending: PendingState) throws(SessionError) -> ServiceOperation {
+    func renewed(in pending: PendingState) throws(SessionError) -> ServiceOperation? {
         let current = pending.catalog[service.index]
-        if current === service { return self }
+        if current === service { return nil }
         guard current.isDeclared else { throw .notRegistered(service: service.name) }
         var action = action
         if case .call(let command, let input) = action {
