@@ -69,7 +69,8 @@ extension Application {
         }
         guard reload.hasChanged else { return reload }
         try await takeOver(
-            next, of: new, changesDefinitions: reload.changesDefinitions, checksJourneys: checksJourneys)
+            next, of: new, changesDefinitions: reload.changesDefinitions,
+            checksJourneys: checksJourneys && reload.concernsJourneys)
         return reload
     }
 
@@ -81,8 +82,8 @@ extension Application {
             guard readiness.isOpen else { throw SessionError.storeUnavailable(reason: "It is not open yet.") }
             catalog = try Self.catalog(of: new, names: catalog.names)
             flows = new.flows
-            if checksJourneys { try await checkJourneys(under: flows, catalog, of: new, next.configuration) }
         }
+        if checksJourneys { try await checkJourneys(under: flows, catalog, of: new, next.configuration) }
         // First of all: what throws has changed nothing.
         let former = loaded
         loaded = next

@@ -68,6 +68,9 @@ package struct Reload: Sendable {
             || !(services.added + services.changed + services.removed).isEmpty
     }
 
+    /// Whether journeys may be lost.
+    var concernsJourneys: Bool { changesDefinitions || configuration.contains("orphaned_journeys") }
+
     /// Whether anything is in force that was not.
     package var hasChanged: Bool { changesDefinitions || !configuration.isEmpty }
 

@@ -191,19 +191,21 @@ struct ServiceEndpoints: Sendable {
         _ request: HTTPRequest, _ service: RegisteredService, _ state: (bytes: [UInt8], etag: ServiceETag),
         in session: Session
     ) throws -> HTTPOutcome {
-        // "0" stands for the default, which a reload may have replaced. One who waits waits for a write.
-        let isKnown = state.etag == .unwritten && session.isReloaded ? false : nil
-        return .response(self.session.counted(try answer(request, service, state, isKnown), request, session))
+        let response = try answer(request, service, state)
+        // "0" stands for the default, which a reload may have replaced. It is shown again, and looking at it is no use.
+        // One who waits waits for a write.
+        if response.status == .notModified, state.etag == .unwritten, session.isReloaded {
+            return .response(.state(.ok, state.bytes, state.etag))
+        }
+        return .response(self.session.counted(response, request, session))
     }
 
-    /// - Parameter isKnown: whether the caller has this state; nil when its `If-None-Match` says so.
     private func answer(
-        _ request: HTTPRequest, _ service: RegisteredService, _ state: (bytes: [UInt8], etag: ServiceETag),
-        _ isKnown: Bool? = nil
+        _ request: HTTPRequest, _ service: RegisteredService, _ state: (bytes: [UInt8], etag: ServiceETag)
     ) throws -> HTTPResponse {
         let (bytes, etag) = state
         if request.fields.contains(.ifMatch) { try Conditions.checkRead(request, service: service.name, etag) }
-        let isKnown = try isKnown ?? Conditions.isNotModified(request, etag)
+        let isKnown = try Conditions.isNotModified(request, etag)
         return .state(isKnown ? .notModified : .ok, bytes, etag)
     }
 

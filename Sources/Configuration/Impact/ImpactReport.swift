@@ -18,12 +18,18 @@ package struct ImpactReport {
             }
         }
         let restarted = orphans == .restart
+        let counted = Set(
+            impact.rows.filter { $0.fate.isLoss }.map { "\($0.row.flow) \($0.row.version)" })
+        let changed = trial.losses.filter { $0.detail == nil && !counted.contains("\($0.flow) \($0.version)") }.map {
+            "\($0.flow) \($0.version): \(String(counting: $0.count, "journey")) would be lost: what they stand on is no longer "
+                + "a screen, a task or a child flow as it was\(Self.end(orphans))"
+        }
         let stuck = trial.losses.compactMap { loss in
             loss.detail.map {
                 "\(loss.flow) \(loss.version): \(String(counting: loss.count, "journey")) would be stuck: \($0)"
             }
         }
-        lines = states + stuck
+        lines = states + changed + stuck
         // What starts over is not lost.
         let lost = trial.losses.filter { !restarted || $0.detail != nil }.map(\.count).reduce(0, +)
         summary =
@@ -87,10 +93,14 @@ package struct ImpactReport {
         }
     }
 
+    private static func end(_ orphans: FlowEngine.OrphanPolicy) -> String {
+        orphans == .restart ? "; they restart, as orphaned_journeys says" : ""
+    }
+
     private static func sentence(
         _ fate: JourneyImpact.Fate, _ orphans: FlowEngine.OrphanPolicy
     ) -> String? {
-        let end = orphans == .restart ? "; they restart, as orphaned_journeys says" : ""
+        let end = end(orphans)
         switch fate {
         case .stay: return nil
         case .migrate(let version, let state): return "would go on in version \(version), on \(state)"
@@ -119,6 +129,13 @@ package struct JourneyImpact {
         case orphaned
         /// The version is loaded, or there is a migration, but neither has the state.
         case stateGone(version: Int, state: String)
+
+        var isLoss: Bool {
+            switch self {
+            case .stay, .migrate, .restart: false
+            case .orphaned, .stateGone: true
+            }
+        }
     }
 
     package let rows: [(row: JourneyCensusRow, fate: Fate)]

@@ -19,6 +19,19 @@ public struct FlowTexts: Sendable, Equatable {
     /// A text in a language; as it is when it is not written in that language.
     public func text(_ text: String, in language: String) -> String { translations[text]?[language] ?? text }
 
+    /// Another number when a text says anything else.
+    package var tag: UInt64 {
+        var tag = ViewTag(0)
+        for (text, translations) in translations.sorted(by: { $0.key < $1.key }) {
+            tag.mix(text)
+            for (language, text) in translations.sorted(by: { $0.key < $1.key }) {
+                tag.mix(language)
+                tag.mix(text)
+            }
+        }
+        return tag.value
+    }
+
     mutating func add(_ texts: [(language: String, text: String)]) {
         for (language, _) in texts where !languages.contains(language) { languages.append(language) }
         guard let first = texts.first else { return }

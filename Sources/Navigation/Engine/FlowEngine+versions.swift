@@ -120,12 +120,14 @@ extension FlowEngine {
     /// the policy for a version that is gone, are applied at its next step, as for any other journey.
     package func flaw(of journey: Journey) -> JSONViolation? {
         if let flaw = journey.flaw { return flaw }
-        let renewal = renewal(of: journey)
-        if case .none = renewal, (journey.task != nil) != isOnTask(journey) {
+        guard case .orphaned(let flow, let version) = renewal(of: journey) else { return nil }
+        if let top = journey.frames.last, let owner = journey.coordinator(top.coordinator),
+            catalog.flow(owner.flow, version: owner.version)?.state(top.state) != nil,
+            (journey.task != nil) != isOnTask(journey)
+        {
             return JSONViolation(
                 pointer: "/task", detail: "must be there where the top screen is that of a task, and only there")
         }
-        guard case .orphaned(let flow, let version) = renewal else { return nil }
         let place = journey.coordinators.firstIndex { $0.flow == flow && $0.version == version }
         return JSONViolation(
             pointer: place.map { "/who/\($0)" } ?? "",
@@ -162,7 +164,7 @@ extension FlowEngine {
             guard let state, state.screen != nil else { return false }
             // A task begins and ends only by steps.
             let isBusy = journey.task != nil && place == journey.frames.count - 1
-            if renaming != nil, (state.task != nil) != isBusy { return false }
+            if (state.task != nil) != isBusy { return false }
         }
         for place in journey.coordinators.indices where journey.coordinators[place].parent == id {
             guard let state = journey.coordinators[place].startedBy else { continue }

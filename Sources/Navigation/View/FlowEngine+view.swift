@@ -104,6 +104,7 @@ package struct ViewTag {
 
     mutating func mix(_ text: String) {
         for byte in text.utf8 { mix(UInt64(byte)) }
+        mix(0xFF)
     }
 }
 

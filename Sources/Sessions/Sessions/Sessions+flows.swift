@@ -78,11 +78,16 @@ struct KnownFlows {
         definitions.number == number && versions[flow]?.contains(version) == true
     }
 
-    /// Does nothing for definitions that are no longer in force.
+    /// What it was told by definitions that are no longer in force, it has to be told anew.
     mutating func insert(_ flows: [UsedFlow], of definitions: SessionDefinitions) {
         if definitions.number > number { (number, versions) = (definitions.number, [:]) }
-        guard definitions.number == number else { return }
-        for flow in flows { versions[flow.flow, default: []].insert(flow.version) }
+        for flow in flows {
+            if definitions.number == number {
+                versions[flow.flow, default: []].insert(flow.version)
+            } else {
+                versions[flow.flow]?.remove(flow.version)
+            }
+        }
     }
 }
 

@@ -32,7 +32,9 @@ struct MovingCommandTests {
     @Test("bring everything from one server to another, in one archive of several requests")
     func thereAndBack() async throws {
         try await Self.withArchive { file, folder, text in
-            try await withApplication { app in
+            try await withApplication { configuration in
+                configuration.limits.sessionBytes = 1 << 16
+            } _: { app in
                 let imported = try await Self.run(["import", file], on: app)
                 let report = try JSONDocument(parsing: imported.output)
                 #expect(imported.status == 0 && report[member: "imported"]?.int == 400, "\(imported)")

@@ -138,7 +138,8 @@ struct ReloadTests {
             """
         }
         let note = #"{"name": "note", "default": {"text": "later"}, "schema": {"type": "object"}}"#
-        try await Self.withServer(["flows/parent.json": parent("Home")]) { server, folder in
+        let files = ["flows/parent.json": parent("Home"), "concierge.json": #"{"touch_interval": "0s"}"#]
+        try await Self.withServer(files) { server, folder in
             let client = server.client.with(token: try await server.newToken())
             let journey = try await client.start("parent")
             let before = try await client.event("go", on: journey)
@@ -163,8 +164,78 @@ struct ReloadTests {
             let late = try await client.send(
                 "POST", "\(journey)/events", json: #"{"event":"next"}"#, fields: ifMatch(after))
             #expect(late.status == 412)
+            // A look at what is known is still no use of the session.
+            let id = try #require(try await client.get(Paths.current)[member: "id"]?.string)
+            func lastUse() async throws -> String? {
+                try await server.admin.get("/v1/sessions/\(id)")[member: "last_used_at"]?.string
+            }
+            let used = try #require(try await lastUse())
+            let end = ContinuousClock.now + .milliseconds(5)
+            while ContinuousClock.now < end { _ = try await look(at: Paths.service("note"), unwritten) }
+            #expect(try await lastUse() == used)
+            #expect(try await client.get(Paths.service("note")).status == 200)
+            #expect(try await lastUse() != used)
             let patched = try await client.patch(Paths.service("note"), #"{"more":1}"#)
             #expect(patched.text == #"{"more":1,"text":"later"}"#)
+        }
+    }
+
+    @Test("the text of another version is another tag, where a version has a text in several languages")
+    func languages() async throws {
+        func tour(_ version: Int, _ german: String) -> String {
+            Self.tour("Welcome", version: version)
+                .replacing(#""title": "Welcome""#, with: #""title": {"en": "Welcome", "de": "\#(german)"}"#)
+        }
+        try await Self.withServer(["flows/tour.json": tour(1, "Hallo")]) { server, folder in
+            let client = server.client.with(token: try await server.newToken()).with("Accept-Language", "de")
+            let journey = try await client.start("tour")
+            let before = try await client.get(journey)
+            #expect(before[member: "screen"]?[string: "title"] == "Hallo")
+            try save(tour(2, "Willkommen"), "\(folder)/flows/tour2.json")
+            #expect(try await Self.reload(server).status == 200)
+            let after = try await client.get(journey, fields: [("If-None-Match", before["ETag"] ?? "")])
+            #expect(after.status == 200 && after[member: "screen"]?[string: "title"] == "Willkommen")
+            // As a condition of a write it stands for the state alone.
+            let event = try await client.send(
+                "POST", "\(journey)/events", json: #"{"event":"next"}"#, fields: ifMatch(before))
+            #expect(event.status == 200)
+        }
+    }
+
+    @Test(
+        "a state that stays by name alone refuses the reload: a task is no screen",
+        arguments: [
+            #"{"type": "task", "task": "look", "on": {"done": {"target": "done"}}}"#,
+            #"{"type": "choice", "branches": [{"target": "done"}]}"#, #"{"type": "final"}"#,
+        ])
+    func otherType(state: String) async throws {
+        try await Self.withServer { server, folder in
+            let client = server.client.with(token: try await server.newToken())
+            let journey = try await client.start("tour")
+            let screen = #"{"title": "Welcome", "data": ["note"], "on": {"next": {"target": "second"}}}"#
+            let file = Self.tour("Welcome").replacing(screen, with: state)
+            try save(file.replacing(#""initial": "first""#, with: #""initial": "second""#), "\(folder)/flows/tour.json")
+            let refused = try await Self.reload(server)
+            #expect(refused.status == 409, "\(refused.text)")
+            #expect(refused.text.contains("tour 1: 1 journey would be lost"), "\(refused.text)")
+            #expect(try await client.event("next", on: journey)[member: "screen"]?[string: "id"] == "second")
+        }
+    }
+
+    @Test("who no longer wants journeys to start over is told which could not go on")
+    func orphans() async throws {
+        let restart = #"{"orphaned_journeys": "restart"}"#
+        try await Self.withServer(store: "sqlite", ["concierge.json": restart]) { server, folder in
+            let client = server.client.with(token: try await server.newToken())
+            let journey = try await client.start("tour")
+            try save(Self.tour("Hi", version: 2), "\(folder)/flows/tour.json")
+            #expect(try await Self.reload(server).status == 200)
+            try save("{}", "\(folder)/concierge.json")
+            let refused = try await Self.reload(server)
+            #expect(refused.status == 409 && refused.text.contains("lost_journeys"), "\(refused.text)")
+            // It has started over by then.
+            #expect(try await client.get(journey)[member: "version"] == 2)
+            #expect(try await Self.reload(server).status == 200)
         }
     }
 

@@ -10,21 +10,28 @@ import Sessions
 /// without languages pay nothing.
 struct JourneyDressing: Sendable {
     private let texts: [String: FlowTexts]
+    /// For each flow with texts, what changes with them. They are those of all its versions.
+    private let tags: [String: String]
 
-    init(_ flows: FlowCatalog) { texts = flows.texts }
+    init(_ flows: FlowCatalog) {
+        texts = flows.texts
+        tags = texts.mapValues { String($0.tag, radix: 36) }
+    }
 
     /// Whether any flow has texts in several languages.
     var translates: Bool { !texts.isEmpty }
 
     /// The entity tag of a view in the client's language, with its quotes; nil for a view that has one language.
     ///
-    /// It names the state and the language, so that no two languages have the same. As a condition of a write it stands
+    /// It names the state, the language and the texts, so that no two languages have the same, and none outlasts an edit. As a condition of a write it stands
     /// for the state: see ``Conditions/ofWrite(_:ofJourney:)``.
     func etag(_ opaque: @autoclosure () -> String, of flow: String, for request: HTTPRequest) -> String? {
-        language(of: flow, for: request).map { Self.etag(opaque(), in: $0) }
+        language(of: flow, for: request).map { etag(opaque(), of: flow, in: $0) }
     }
 
-    private static func etag(_ opaque: String, in language: String) -> String { "\"\(opaque)-\(language)\"" }
+    private func etag(_ opaque: String, of flow: String, in language: String) -> String {
+        "\"\(opaque)-\(language)-\(tags[flow] ?? "")\""
+    }
 
     private func language(of flow: String, for request: HTTPRequest) -> String? {
         guard translates, let texts = texts[flow] else { return nil }
@@ -44,7 +51,7 @@ struct JourneyDressing: Sendable {
         response.body = body
         if let language {
             if let tag = response.fields[.etag] {
-                response.fields[.etag] = Self.etag(tag.filter { $0 != "\"" }, in: language)
+                response.fields[.etag] = etag(tag.filter { $0 != "\"" }, of: flow, in: language)
             }
             response.fields.add(.contentLanguage, language)
             response.fields.add(.vary, HTTPFieldName.acceptLanguage.text)
