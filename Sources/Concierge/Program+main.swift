@@ -81,8 +81,10 @@ extension Application {
         let (hangUps, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let besides = work.map { work in Task { await work(application, addresses) } }
         let reloader = Task { for await _ in hangUps { await application.hangUp() } }
+        let hangUp: @Sendable () -> Void = { _ = continuation.yield(()) }
         await TerminationSignals.first(
-            reload: { _ = continuation.yield(()) },
+            // What an author started in a terminal ends with it.
+            reload: work == nil ? hangUp : nil,
             ignoring: { signal in
                 log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
             })

@@ -165,8 +165,8 @@ extension HTTPServerConfiguration {
         // The admin listener has few callers, and must not use up the public listener's connections.
         result.workers = 1
         result.crossOrigin = nil
-        // What a server exports it can import, whatever services a reload has brought. Quoting a document may double its
-        // size; the rest is for labels, retired tokens and names.
+        // What a server exports it can import, whatever services a reload has brought. Quoting a document may double
+        // its size; the rest is for labels, retired tokens and names.
         result.limits.bodyBytes = max(
             result.limits.bodyBytes, 2 * configuration.limits.sessionBytes + ArchivePart.usualBytes)
         result.limits.connections = configuration.admin.connections

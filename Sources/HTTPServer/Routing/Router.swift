@@ -64,8 +64,8 @@ public struct RouterBuilder {
     }
 }
 
-/// Finds the route for a method and a path. `RouterBuilder.freeze()` makes it, and it never changes. A class, because each
-/// request passes it on.
+/// Finds the route for a method and a path. `RouterBuilder.freeze()` makes it, and it never changes. A class, because
+/// each request passes it on.
 public final class Router: Sendable {
     /// Every method that some route has, for `OPTIONS *`.
     private static let everything = "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"

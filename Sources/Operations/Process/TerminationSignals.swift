@@ -17,19 +17,20 @@ package enum TerminationSignals {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// For a command that may take long and can be ended at any time: the ending signals end the process again.
+    /// For a command that may take long and can be ended at any time: the ending signals end the process again, as does
+    /// a terminal that is closed.
     package static func unblock() {
-        var signals = set(ending)
+        var signals = set(ending + [SIGHUP])
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
     /// Returns at the first signal that ends the program. A second one ends the process at once, with status 1.
     ///
     /// - Parameters:
-    ///   - reload: called at each SIGHUP.
+    ///   - reload: called at each SIGHUP; nil for a program of a terminal, which ends with that.
     ///   - ignoring: called with the name of each other signal, the first time that it arrives.
     package static func first(
-        reload: @escaping @Sendable () -> Void, ignoring: @escaping @Sendable (String) -> Void
+        reload: (@Sendable () -> Void)?, ignoring: @escaping @Sendable (String) -> Void
     ) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isStarted = DetachedThread.start("signal waiter", isAwaited: false) {
@@ -38,6 +39,7 @@ package enum TerminationSignals {
                     let signal = next(of: waiting)
                     if ending.contains(signal) { break }
                     if signal == SIGHUP {
+                        guard let reload else { break }
                         reload()
                         continue
                     }

@@ -21,14 +21,19 @@ struct ShellPagesTests {
     }
 
     @Test(
-        "the calls and the commands of operators: a reload, and a journey that hangs goes on",
-        arguments: [("Reload", 1), ("When somebody says that checkout hangs", 6), ("From the command line", 7)])
-    func hangingJourney(heading: String, count: Int) async throws {
+        "the calls of operators: a reload, and a journey that hangs goes on",
+        arguments: [("Reload", 1), ("When somebody says that checkout hangs", 6)])
+    func calls(heading: String, count: Int) async throws { try await Self.check(heading, count) }
+
+    @Test("the commands of operators on a terminal", .enabled(if: Terminals.arePossible, Terminals.missing))
+    func commands() async throws { try await Self.check("From the command line", 7) }
+
+    private static func check(_ heading: String, _ count: Int) async throws {
         let page = try DocumentationPage("docs/running.md")
         let blocks = page.blocks.filter { $0.language == "console" && $0.heading == heading }
         let shown = blocks.flatMap { ShellCommand.all(in: $0.text) }
         #expect(shown.count == count)
-        let commands = try Self.program() + shown
+        let commands = try program() + shown
         try await withApplication(flows: [Self.checkout]) { app in
             let admin = app.admin()
             let client = app.client().with(token: try await app.signIn("ada", to: try await app.newSession().id))

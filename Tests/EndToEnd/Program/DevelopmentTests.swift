@@ -1,4 +1,5 @@
 import Glibc
+import HTTPTestClient
 import JSONDocument
 import Support
 import Testing
@@ -92,7 +93,9 @@ struct DevelopmentTests {
         }
     }
 
-    @Test("without a script it asks at the keyboard what a task ends with, and again after an answer that cannot be")
+    @Test(
+        "without a script it asks at the keyboard what a task ends with, and again after an answer that cannot be",
+        .enabled(if: Terminals.arePossible, Terminals.missing))
     func keyboard() async throws {
         try await withFolder(["concierge.json": "{}", "flows/tour.json": Self.tour("Welcome")]) { _, folder in
             var ends: [Int32] = [0, 0]
@@ -128,7 +131,14 @@ struct DevelopmentTests {
                 let told = isOver ? "task check: it is over" : "task check {}: ok"
                 #expect(try process.output { $0.hasPrefix("task check") }?.hasPrefix(told) == true)
             }
-            process.send(SIGTERM)
+            // Then the terminal is gone, and with it the server that has been started there.
+            try await blocking {
+                let connection = try RawConnection(port: anybody.port)
+                #expect(try connection.get("/health/alive").status == 200)
+                process.send(SIGTERM)
+                #expect(try connection.readToEnd().isEmpty)
+                #expect(throws: (any Error).self) { try RawConnection(port: anybody.port) }
+            }
             _ = try await process.result()
         }
     }

@@ -221,7 +221,9 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test("on a terminal: tables, times for people, colours unless NO_COLOR is set, and questions")
+    @Test(
+        "on a terminal: tables, times for people, colours unless NO_COLOR is set, and questions",
+        .enabled(if: Terminals.arePossible, Terminals.missing))
     func terminal() async throws {
         try await withApplication(flows: [HeldTaskTests.flow]) { app in
             let (client, id, _) = try await app.newSession()

@@ -23,8 +23,8 @@ struct JourneyDressing: Sendable {
 
     /// The entity tag of a view in the client's language, with its quotes; nil for a view that has one language.
     ///
-    /// It names the state, the language and the texts, so that no two languages have the same, and none outlasts an edit. As a condition of a write it stands
-    /// for the state: see ``Conditions/ofWrite(_:ofJourney:)``.
+    /// It names the state, the language and the texts, so that no two languages have the same, and none outlasts an
+    /// edit. As a condition of a write it stands for the state: see ``Conditions/ofWrite(_:ofJourney:)``.
     func etag(_ opaque: @autoclosure () -> String, of flow: String, for request: HTTPRequest) -> String? {
         language(of: flow, for: request).map { etag(opaque(), of: flow, in: $0) }
     }
