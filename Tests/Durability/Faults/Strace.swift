@@ -43,9 +43,9 @@ enum Strace {
         try inject("\(call):signal=SIGKILL:when=\(number)", into: "store writer", of: process)
     }
 
-    /// The next time that the second worker receives, it takes two minutes.
+    /// The next time that the first worker of the public listener receives, it takes two minutes.
     static func holdUpWorker(of process: ProgramProcess) throws {
-        try inject("recvfrom:delay_enter=120s:when=1", into: "worker 1", of: process)
+        try inject("recvfrom:delay_enter=120s:when=1", into: "worker 0", of: process)
     }
 
     private static func inject(_ fault: String, into name: String, of process: ProgramProcess) throws {
