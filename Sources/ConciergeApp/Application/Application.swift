@@ -131,8 +131,7 @@ package actor Application {
             observer: RequestObserver(log: log, metrics: metrics, listener: 0))
         let adminServer: HTTPServer
         do {
-            var adminListener = HTTPServerConfiguration.adminListener(
-                configuration, tls: tls?.adminListener)
+            var adminListener = HTTPServerConfiguration.adminListener(configuration, tls: tls?.adminListener)
             adminListener.inheritedListener = try inheritedSocket("admin")
             adminServer = try HTTPServer(
                 router: adminRoutes, configuration: adminListener,

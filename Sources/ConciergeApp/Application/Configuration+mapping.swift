@@ -156,9 +156,7 @@ extension HTTPServerConfiguration {
             ])
     }
 
-    static func adminListener(
-        _ configuration: Configuration, tls: TLSCertificate?
-    ) -> HTTPServerConfiguration {
+    static func adminListener(_ configuration: Configuration, tls: TLSCertificate?) -> HTTPServerConfiguration {
         var result = publicListener(configuration, tls: tls)
         result.host = configuration.admin.host
         result.port = UInt16(clamping: configuration.admin.port)

@@ -18,8 +18,7 @@ package struct ImpactReport {
             }
         }
         let restarted = orphans == .restart
-        let counted = Set(
-            impact.rows.filter { $0.fate.isLoss }.map { "\($0.row.flow) \($0.row.version)" })
+        let counted = Set(impact.rows.filter(\.fate.isLoss).map { "\($0.row.flow) \($0.row.version)" })
         let changed = trial.losses.filter { $0.detail == nil && !counted.contains("\($0.flow) \($0.version)") }.map {
             "\($0.flow) \($0.version): \(String(counting: $0.count, "journey")) would be lost: what they stand on is no longer "
                 + "a screen, a task or a child flow as it was\(Self.end(orphans))"
