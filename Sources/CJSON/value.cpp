@@ -15,6 +15,29 @@ using cjson::text_of;
 using cjson::unwrap;
 using cjson::wrap;
 
+namespace {
+
+// The recursion is bounded, because parsing and patching bound the depth.
+void weigh(const json &value, size_t &weight, size_t limit) {
+    constexpr size_t bytes = 32;
+    weight += 1 + value.text().size() / bytes;
+    for (const json &element : value.elements()) {
+        if (weight >= limit) {
+            return;
+        }
+        weigh(element, weight, limit);
+    }
+    for (const Member &member : value.members()) {
+        if (weight >= limit) {
+            return;
+        }
+        weight += member.name.size() / bytes;
+        weigh(member.value, weight, limit);
+    }
+}
+
+}  // namespace
+
 const uint8_t *cjson_text_bytes(const cjson_text *text, size_t *length) {
     return bytes_of(*reinterpret_cast<const std::string *>(text), length);
 }
@@ -131,3 +154,9 @@ const cjson_value *cjson_member_at(const cjson_value *object, size_t index, cons
 bool cjson_equal(const cjson_value *one, const cjson_value *other) { return unwrap(one) == unwrap(other); }
 
 size_t cjson_depth(const cjson_value *value) { return cjson::depth(unwrap(value)); }
+
+size_t cjson_weight(const cjson_value *value, size_t limit) {
+    size_t weight = 0;
+    weigh(unwrap(value), weight, limit);
+    return weight;
+}

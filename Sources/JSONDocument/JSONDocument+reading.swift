@@ -44,6 +44,10 @@ extension JSONDocument {
     /// How deep arrays and objects are nested: 0 for a scalar, 1 for `[]`.
     public var depth: Int { cjson_depth(value) }
 
+    /// How much work it is to go through it: one for each value, and for each 32 bytes of text. Stops counting at a
+    /// limit.
+    package func weight(atMost limit: Int) -> Int { cjson_weight(value, limit) }
+
     /// The elements of an array, `nil` for other kinds.
     public var elements: [JSONDocument]? {
         guard kind == .array else { return nil }

@@ -49,6 +49,50 @@ struct DecimalTests {
         #expect(document == (try sum.map { try JSONDocument(parsing: $0) }))
     }
 
+    /// The digits of a whole number with the point so many places from the right, as JSON writes it.
+    private static func text(_ number: Int, _ places: Int) -> String {
+        var digits = String(number.magnitude)
+        digits = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
+        var fraction = digits.suffix(places)
+        while fraction.last == "0" { fraction.removeLast() }
+        let whole = (number < 0 ? "-" : "") + digits.dropLast(places)
+        return fraction.isEmpty ? whole : "\(whole).\(fraction)"
+    }
+
+    @Test("a number of up to 15 digits is JSON again as it was written, and one of 17 is the same number")
+    func written() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<5_000 {
+            let limit = (0..<Int.random(in: 1...15, using: &generator)).reduce(1) { limit, _ in limit * 10 }
+            let number = Int.random(in: 1 - limit...limit - 1, using: &generator)
+            let text = Self.text(number, Int.random(in: 0...6, using: &generator))
+            #expect(try decimal(text).document == JSONDocument(parsing: text), "\(text), seed \(seed)")
+            let long = try JSONDocument(parsing: "\(text.contains(".") ? text : text + ".5")7")
+            #expect(Decimal(long)?.document == long, "seed \(seed)")
+        }
+    }
+
+    @Test("what is in the middle is rounded away from 0")
+    func rounding() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<2_000 {
+            let number = Int.random(in: -99_999...99_999, using: &generator)
+            let dropped = Int.random(in: 0...6, using: &generator)
+            let unit = (0..<dropped).reduce(1) { unit, _ in unit * 10 }
+            let kept = (number.magnitude + UInt(unit) / 2) / UInt(unit)
+            let rounded = (number < 0 ? -1 : 1) * Int(kept) * unit
+            #expect(
+                try decimal(Self.text(number, 3)).rounded(to: 3 - dropped) == decimal(Self.text(rounded, 3)),
+                "\(number) to \(3 - dropped), seed \(seed)")
+        }
+        let long = try #require(decimal("9.999999999e33").rounded(to: -34))
+        #expect(try long == decimal("1e34"))
+        #expect(try decimal("1").rounded(to: 35) == nil && decimal("1").rounded(to: .min) == nil)
+        #expect(try decimal("1e-300").rounded(to: 0)?.document == 0)
+    }
+
     @Test("only numbers are", arguments: ["true", "\"1\"", "null", "[1]"])
     func others(text: String) throws {
         #expect(Decimal(try JSONDocument(parsing: text)) == nil)

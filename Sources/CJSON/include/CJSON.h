@@ -175,6 +175,8 @@ const cjson_value *cjson_member_at(const cjson_value *object, size_t index, cons
 bool cjson_equal(const cjson_value *one, const cjson_value *other);
 /// How deep arrays and objects are nested: 0 for a scalar, 1 for `[]`.
 size_t cjson_depth(const cjson_value *value);
+/// How many values it consists of, and how many times 32 bytes of text. Stops counting soon after `limit`.
+size_t cjson_weight(const cjson_value *value, size_t limit);
 
 // MARK: Patching
 

@@ -60,7 +60,7 @@ extension FlowCheck {
                     place + mismatch.pointer.tokens, .inputMismatch,
                     "\(child.flow) does not take this input: \(mismatch.detail)", guess: mismatch.guess)
             }
-        case .from, .array, .call, .time, .day, .days, .either: break
+        default: break
         }
     }
 }

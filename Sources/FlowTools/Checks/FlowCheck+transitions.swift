@@ -46,7 +46,7 @@ extension FlowCheck {
         case .named(let place): named[place]
         default:
             guardian.operands.contains { $0.contains { $0.root == .event } }
-                || guardian.parts.contains { needsEvent($0, named) }
+                || guardian.inner.contains { needsEvent($0, named) }
         }
     }
 
@@ -96,6 +96,6 @@ extension FlowCheck {
 extension Guard {
     /// The indices of the named guards in it.
     fileprivate var names: [Int] {
-        if case .named(let place) = self { [place] } else { parts.flatMap(\.names) }
+        if case .named(let place) = self { [place] } else { inner.flatMap(\.names) }
     }
 }

@@ -21,6 +21,9 @@ struct GraphText {
             "\(value(left)) \(comparison.rawValue) \(value(right))"
         case .isTrue(let path): Self.path(path)
         case .has(let path): "\(Self.path(path)) is there"
+        case .isIn(let one, let list): "\(value(one)) in \(value(list))"
+        case .quantified(let quantifier, let list, let part):
+            "\(quantifier.rawValue) of \(value(list)): \(inner(part))"
         }
     }
 
@@ -62,9 +65,14 @@ struct GraphText {
             case .add: arguments.map(value).joined(separator: " + ")
             case .subtract: arguments.map(value).joined(separator: " - ")
             case .multiply: arguments.map(value).joined(separator: " * ")
-            case .concat, .trim, .lower, .upper, .count:
+            default:
                 "\(function.rawValue.dropFirst())(\(arguments.map(value).joined(separator: ", ")))"
             }
+        case .list(let function):
+            "\(function.kind.rawValue.dropFirst())(\(value(function.of))"
+                + (function.each.map { ", \(value($0))" } ?? "")
+                + (function.condition.map { " where \(inner($0))" } ?? "")
+                + ")"
         case .time(let from, let plus): value(from) + (plus.map { " plus \(value($0))" } ?? "")
         case .day(let time, _): "day(\(value(time)))"
         case .days(let from, let to): "days(\(value(from)), \(value(to)))"

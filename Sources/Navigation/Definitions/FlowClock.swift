@@ -50,17 +50,16 @@ struct FlowClock: Sendable {
                 return false
             }
             for path in paths { add(path) }
+            for guardian in template.guards { add(guardian) }
         }
 
         mutating func add(_ guardian: Guard) {
             switch guardian {
             case .shape(let path, _): add(path)
             case .named(let place): if seen.insert(place).inserted { add(named[place].guard) }
-            case .compare(let left, _, let right):
-                add(left)
-                add(right)
-            case .isTrue(let path), .has(let path): add(.from(path, default: nil))
-            case .all, .any, .not: for part in guardian.parts { add(part) }
+            default:
+                for value in guardian.values { add(value) }
+                for part in guardian.parts { add(part) }
             }
         }
 

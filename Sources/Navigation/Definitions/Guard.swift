@@ -18,12 +18,54 @@ public indirect enum Guard: Sendable {
     case isTrue(DataPath)
     /// There is a value at the path, and it is not null.
     case has(DataPath)
+    /// The value is equal to an element of the list.
+    case isIn(ValueTemplate, ValueTemplate)
+    /// The guard holds for elements of the list.
+    case quantified(Quantifier, of: ValueTemplate, where: Guard)
 
     static let keys = FlowKeys([
         "service": .service, "event": [:], "input": [:], "schema": .jsonSchema, "all": .list(of: .ref("guard")),
         "any": .list(of: .ref("guard")), "not": .ref("guard"),
         "compare": ["type": "array", "minItems": 3, "maxItems": 3], "is": .path, "has": .path,
+        "in": ["type": "array", "minItems": 2, "maxItems": 2], "every": .ref("quantified"), "some": .ref("quantified"),
     ])
+    static let quantifiedKeys = FlowKeys(["of": [:], "where": .ref("guard")], required: ["of", "where"])
+}
+
+/// For how many elements of a list a guard must hold.
+public enum Quantifier: String, Sendable, CaseIterable {
+    /// For all of them; also where there are none.
+    case every
+    /// For at least one.
+    case some
+}
+
+extension Guard {
+    /// The guards that it consists of, those in named guards and in values not.
+    package var parts: [Guard] {
+        switch self {
+        case .all(let parts), .any(let parts): parts
+        case .not(let part), .quantified(_, _, where: let part): [part]
+        case .shape, .named, .compare, .isTrue, .has, .isIn: []
+        }
+    }
+
+    /// The values that it compares or looks at, those in its parts not.
+    var values: [ValueTemplate] {
+        switch self {
+        case .compare(let left, _, let right): [left, right]
+        case .isTrue(let path), .has(let path): [.from(path, default: nil)]
+        case .isIn(let value, let list): [value, list]
+        case .quantified(_, let list, _): [list]
+        case .shape, .named, .all, .any, .not: []
+        }
+    }
+
+    /// The values that it compares or looks at, those in its parts included, those in named guards and in schemas not.
+    package var operands: [ValueTemplate] { values + parts.flatMap(\.operands) }
+
+    /// The guards that are asked with it: its parts, and those in its values.
+    package var inner: [Guard] { parts + values.flatMap(\.guards) }
 }
 
 /// An entry of a flow's `guards`.
@@ -105,7 +147,7 @@ extension FlowReader {
         guard said.count == 1, let part = said.first else {
             return refuse(
                 node, said.isEmpty ? .missingKey : .badValue,
-                "a guard has exactly one of service, event, input, all, any, not, compare, is and has")
+                "a guard has exactly one of \(Guard.keys.names.filter { $0 != "schema" }.joinedAsList)")
         }
         if let schema = node["schema"], !["service", "event", "input"].contains(part.key) {
             report(
@@ -121,6 +163,8 @@ extension FlowReader {
             checkIsTrue(path, at: part.place, context)
             return .isTrue(path)
         case "has": return readPath(part, context).map { .has($0) }
+        case "in": return readMembership(part, context)
+        case "every", "some": return Quantifier(rawValue: part.key).flatMap { readQuantified($0, part, context) }
         default: return readShapeGuard(part, of: node, context)
         }
     }
@@ -134,7 +178,7 @@ extension FlowReader {
             return refuse(
                 node, .unknownGuard,
                 "\"\(name)\" is not the name of a guard, and guards are not expressions; write {\"is\": \"/order/gift\"}, "
-                    + "{\"has\": …}, {\"compare\": [\"/order/total\", \"<\", {\"value\": 100}]}, {\"not\": …} or a schema"
+                    + "{\"has\": …}, {\"compare\": [\"/order/total\", \"<\", 100]}, {\"not\": …} or a schema"
             )
         }
         return refuse(
@@ -170,11 +214,11 @@ extension FlowReader {
         guard let parts = node.elements, parts.count == 3 else {
             return refuse(
                 node, .badValue,
-                "compare is an array of three: a path, a comparison, and a path, {\"value\": …} or a computed value")
+                "compare is an array of three: a value, a comparison and a value, as in [\"/order/total\", \"<\", 100]")
         }
         let before = problems.count
-        let left = readOperand(parts[0], context)
-        let right = readOperand(parts[2], context)
+        let left = readArgument(parts[0], context)
+        let right = readArgument(parts[2], context)
         guard let sign = parts[1].string.flatMap({ Comparison(rawValue: $0) }) else {
             return refuse(
                 parts[1], .badValue,
@@ -185,22 +229,6 @@ extension FlowReader {
         // Of a path that cannot be right nothing more is said.
         if problems.count == before { checkComparison(left, sign, right, at: node.place, context) }
         return .compare(left, sign, right)
-    }
-
-    private mutating func readOperand(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
-        if node.has(DataPath.pointerKey) || node.string?.hasPrefix("/") == true {
-            return readPath(node, context).map { .from($0, default: nil) }
-        }
-        if let members = node.members {
-            if members.contains(where: { $0.name.hasPrefix("$") }) { return readTemplate(node, context) }
-            checkKeys(of: node, allowed: ["value"], "a value to compare with")
-            if let value = node["value"] { return readTemplate(value, context) }
-        }
-        guard let text = node.string else {
-            return refuse(node, .badValue, "an operand is a path (a string), {\"value\": …} or a computed value")
-        }
-        return refuse(
-            node, .badPointer, "\"\(text)\" is not a path; write a literal string as {\"value\": \"\(text)\"}")
     }
 
     /// Reports guards that nothing uses.

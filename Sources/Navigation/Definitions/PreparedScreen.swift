@@ -80,7 +80,7 @@ struct Requirement: Sendable {
                 shapes.append(ServiceShape(path.service ?? "", rule))
             case .all(let parts) where steps < Self.maximumSteps: rest += parts.reversed()
             case .named(let place) where steps < Self.maximumSteps: rest.append(named[place].guard)
-            case .all, .named, .shape, .any, .not, .compare, .isTrue, .has: others.append(next)
+            default: others.append(next)
             }
         }
         self.guards = guards

@@ -8,36 +8,45 @@ enum Verdict {
     case unknown
     /// It compares what cannot be compared. A step is refused for it, and so for its opposite.
     case undecided
+
+    /// Of two of which both must hold: what fails makes it fail, whatever the other is. What is undecided may still fail,
+    /// but never hold.
+    func and(_ other: Verdict) -> Verdict {
+        switch (self, other) {
+        case (.fails, _), (_, .fails): .fails
+        case (.undecided, _), (_, .undecided): .undecided
+        case (.unknown, _), (_, .unknown): .unknown
+        case (.holds, .holds): .holds
+        }
+    }
+
+    /// Of two of which one must hold. What is unknown may still hold.
+    func or(_ other: Verdict) -> Verdict {
+        switch (self, other) {
+        case (.holds, _), (_, .holds): .holds
+        case (.unknown, _), (_, .unknown): .unknown
+        case (.undecided, _), (_, .undecided): .undecided
+        case (.fails, .fails): .fails
+        }
+    }
 }
 
 /// The one way to ask a guard: a step, the view of a journey and the search for a way all ask here.
 extension DataScope {
     func test(_ guardian: Guard) -> Verdict {
         switch guardian {
-        case .shape(let path, let rule): return test(path) { services.accepts($0, by: rule) }
+        case .shape(let path, let rule):
+            return test(path) { document in
+                spend(onSchemaFor: document)
+                return services.accepts(document, by: rule)
+            }
         case .all(let parts):
             var verdict = Verdict.holds
-            for part in parts {
-                switch test(part) {
-                case .holds: continue
-                case .fails: return .fails
-                case .unknown: if verdict == .holds { verdict = .unknown }
-                // It may still fail, but never hold.
-                case .undecided: verdict = .undecided
-                }
-            }
+            for part in parts where verdict != .fails { verdict = verdict.and(test(part)) }
             return verdict
         case .any(let parts):
             var verdict = Verdict.fails
-            for part in parts {
-                switch test(part) {
-                case .holds: return .holds
-                case .fails: continue
-                // It may still hold.
-                case .unknown: verdict = .unknown
-                case .undecided: if verdict == .fails { verdict = .undecided }
-                }
-            }
+            for part in parts where verdict != .holds { verdict = verdict.or(test(part)) }
             return verdict
         case .not(let part):
             switch test(part) {
@@ -50,6 +59,8 @@ extension DataScope {
         case .compare(let left, let sign, let right): return compare(left, sign, right).verdict
         case .isTrue(let path): return test(path) { $0.bool == true }
         case .has(let path): return test(path) { !$0.isNull }
+        case .isIn(let value, let list): return look(for: value, in: list).verdict
+        case .quantified(let quantifier, let list, let part): return test(quantifier, of: list, part).verdict
         }
     }
 
@@ -67,22 +78,20 @@ extension DataScope {
     ) -> (verdict: Verdict, reason: JSONViolation?) {
         do {
             let (one, other) = (try evaluate(left), try evaluate(right))
+            if element != nil { spend(Self.workOfReading(one)) }
             if let holds = sign.holds(between: one, and: other) { return (holds ? .holds : .fails, nil) }
-            let place = left.path ?? right.path
             let (known, against) = left.path == nil ? (other, one) : (one, other)
-            return (
-                .undecided,
-                JSONViolation(
-                    pointer: place?.text ?? "",
-                    detail: "is \(Self.phrase(known, beside: against)) and cannot be compared with "
-                        + Self.phrase(against, beside: known))
-            )
+            return (.undecided, Self.incomparable(known, with: against, at: place(of: [left, right])))
         } catch {
-            switch error {
-            case .unknown: return (.unknown, nil)
-            case .undecided(let reason): return (.undecided, reason)
-            }
+            return error.verdict
         }
+    }
+
+    /// Why two values cannot be compared.
+    static func incomparable(_ value: JSONDocument, with other: JSONDocument, at place: String) -> JSONViolation {
+        JSONViolation(
+            pointer: place,
+            detail: "is \(phrase(value, beside: other)) and cannot be compared with \(phrase(other, beside: value))")
     }
 
     /// Says of two texts which is a time.
@@ -137,9 +146,19 @@ extension StepServices {
     }
 }
 
+extension ValueFailure {
+    /// Of a guard that needs the value.
+    var verdict: (verdict: Verdict, reason: JSONViolation?) {
+        switch self {
+        case .unknown: (.unknown, nil)
+        case .undecided(let reason): (.undecided, reason)
+        }
+    }
+}
+
 extension Comparison {
     /// Nil when that cannot be decided.
-    fileprivate func holds(between left: JSONDocument, and right: JSONDocument) -> Bool? {
+    func holds(between left: JSONDocument, and right: JSONDocument) -> Bool? {
         switch self {
         case .equal, .notEqual:
             guard left.kind.isComparable(with: right.kind) || left.isNull || right.isNull else { return nil }

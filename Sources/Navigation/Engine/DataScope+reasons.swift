@@ -17,9 +17,16 @@ extension DataScope {
             let reasons = reasons(against: named.guard)
             return named.say.map(reasons.saying) ?? reasons
         case .compare(let left, let sign, let right):
-            return [compare(left, sign, right).reason ?? Self.reason(left, sign, right)]
+            return [compare(left, sign, right).reason ?? reason(left, sign, right)]
         case .isTrue(let path): return reasons(at: path, "must be true")
         case .has(let path): return reasons(at: path, "must be there")
+        case .isIn(let value, let list):
+            return [look(for: value, in: list).reason ?? reason(value, "must be in", list)]
+        case .quantified(let quantifier, let list, let part):
+            if let reason = test(quantifier, of: list, part).reason { return [reason] }
+            return reasons(
+                ofElementsOf: list, where: part, { $0 != .holds }, { $0.reasons(against: part) },
+                else: "must have an element")
         }
     }
 
@@ -38,9 +45,13 @@ extension DataScope {
             return parts.filter { test($0) == .holds }.flatMap { denials(of: $0) }
         case .not(let part): return reasons(against: part)
         case .named(let place): return denials(of: flow.guards[place].guard)
-        case .compare(let left, let sign, let right): return [Self.reason(left, sign.forms.opposite, right)]
+        case .compare(let left, let sign, let right): return [reason(left, sign.forms.opposite, right)]
         case .isTrue(let path): return reasons(at: path, "must not be true")
         case .has(let path): return reasons(at: path, "must not be there")
+        case .isIn(let value, let list): return [reason(value, "must not be in", list)]
+        case .quantified(_, let list, let part):
+            return reasons(
+                ofElementsOf: list, where: part, { $0 == .holds }, { $0.denials(of: part) }, else: "must not be empty")
         }
     }
 
@@ -91,29 +102,37 @@ extension DataScope {
         }
     }
 
-    private static func reason(
-        _ left: ValueTemplate, _ sign: Comparison, _ right: ValueTemplate
-    ) -> JSONViolation {
+    private func reason(_ left: ValueTemplate, _ sign: Comparison, _ right: ValueTemplate) -> JSONViolation {
         if let path = left.path {
-            JSONViolation(pointer: path.text, detail: "\(subject(left))must be \(sign.forms.phrase) \(shown(right))")
+            JSONViolation(
+                pointer: place(of: path), detail: "\(subject(left))must be \(sign.forms.phrase) \(shown(right))")
         } else if let path = right.path {
             JSONViolation(
-                pointer: path.text,
+                pointer: place(of: path),
                 detail: "\(subject(right))must be \(sign.forms.turned.forms.phrase) \(shown(left))")
         } else {
             JSONViolation(pointer: "", detail: "never holds")
         }
     }
 
-    private static func subject(_ template: ValueTemplate) -> String {
+    private func reason(_ value: ValueTemplate, _ relation: String, _ list: ValueTemplate) -> JSONViolation {
+        let path = value.path ?? list.path
+        return JSONViolation(
+            pointer: path.map { place(of: $0) } ?? "",
+            detail: value.path == nil
+                ? "\(relation == "must be in" ? "must" : "must not") have the element \(shown(value))"
+                : "\(subject(value))\(relation) \(shown(list))")
+    }
+
+    private func subject(_ template: ValueTemplate) -> String {
         if case .from = template { "" } else { "is a part of a value that " }
     }
 
-    private static func shown(_ template: ValueTemplate) -> String {
+    private func shown(_ template: ValueTemplate) -> String {
         switch template {
         case .literal(let value): value.description
-        case .from(let path, _): "the value at \(path.text)"
-        default: template.path.map { "the value computed from \($0.text)" } ?? "the computed value"
+        case .from(let path, _): "the value at \(place(of: path))"
+        default: template.path.map { "the value computed from \(place(of: $0))" } ?? "the computed value"
         }
     }
 }

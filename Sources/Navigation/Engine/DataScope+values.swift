@@ -15,26 +15,46 @@ enum ValueFailure: Error {
     }
 }
 
-/// The values of templates. Every function has a result or a reason why not; none can run for long, because a template
-/// is as large as it is written.
+/// The values of templates. Every function has a result or a reason why not. None can run for long: a template is as
+/// large as it is written, and what looks at the elements of lists has a budget.
 extension DataScope {
     func evaluate(_ template: ValueTemplate) throws(ValueFailure) -> JSONDocument {
         switch template {
-        case .literal(let literal): return literal
+        case .literal(let literal):
+            if element != nil {
+                spend(on: literal)
+                try checkWork([template])
+            }
+            return literal
         case .from(let path, let fallback):
+            guard path.built.isEmpty else { return try value(atBuilt: path, fallback) }
             switch find(path) {
-            case .value(let value): return value
+            case .value(let value):
+                if element != nil { try checkWork([template]) }
+                return value
             case .unknown: throw .unknown
             case .missing:
-                guard let fallback else { throw .undecided(.noValue(at: try resolved(path))) }
+                guard let fallback else { throw .undecided(.noValue(at: place(of: path))) }
                 return try evaluate(fallback)
             }
-        case .array(let elements): return JSONDocument(try evaluate(elements))
+        case .array(let elements):
+            let values = try evaluate(elements)
+            spend(Self.workOfPart * values.count)
+            for value in values { spend(onCopyOf: value) }
+            try checkWork([template])
+            return JSONDocument(values)
         case .object(let members):
             var values: [(name: String, value: JSONDocument)] = []
             values.reserveCapacity(members.count)
-            for member in members { values.append((name: member.name, value: try evaluate(member.value))) }
+            spend(Self.workOfPart * members.count)
+            for member in members {
+                let value = try evaluate(member.value)
+                spend(onCopyOf: value)
+                values.append((name: member.name, value: value))
+            }
+            try checkWork([template])
             return JSONDocument(members: values)
+        case .list(let function): return try evaluate(function, template)
         case .call(let function, let arguments): return try call(function, arguments)
         case .time(let from, let plus): return try time(from, plus)
         case .day(let time, let zone): return try day(of: time, in: zone)
@@ -45,10 +65,33 @@ extension DataScope {
             case .holds: return try evaluate(one)
             case .fails: return try evaluate(other)
             case .unknown: throw .unknown
-            case .undecided:
-                throw .undecided(reasons(against: guardian).first ?? JSONViolation(pointer: "", detail: "is undecided"))
+            case .undecided: throw failure(of: guardian)
             }
         }
+    }
+
+    /// The value at a path that is built.
+    private func value(atBuilt path: DataPath, _ fallback: ValueTemplate?) throws(ValueFailure) -> JSONDocument {
+        let found: DataPath
+        do {
+            found = try resolved(path)
+        } catch {
+            // A part of the path has no value.
+            guard case .undecided = error, let fallback else { throw error }
+            return try evaluate(fallback)
+        }
+        return try evaluate(.from(found, default: fallback))
+    }
+
+    /// Why a guard in a value is undecided. That asks the guard again, with all guards in its values.
+    func failure(of guardian: Guard) -> ValueFailure {
+        services.listWork &-= Self.workOfReason
+        do throws(ValueFailure) {
+            try checkWork(guardian.operands)
+        } catch {
+            return error
+        }
+        return .undecided(reasons(against: guardian).first ?? JSONViolation(pointer: "", detail: "is undecided"))
     }
 
     private func evaluate(_ templates: [ValueTemplate]) throws(ValueFailure) -> [JSONDocument] {
@@ -60,20 +103,20 @@ extension DataScope {
 
     private func call(_ function: ValueFunction, _ arguments: [ValueTemplate]) throws(ValueFailure) -> JSONDocument {
         switch function {
-        case .add, .subtract, .multiply:
-            let result = try decimal(of: .call(function, arguments))
-            guard let document = result.document else {
-                throw Self.undecided(
-                    arguments, "the result of \(function.rawValue) has more digits than a number here can have")
-            }
-            return document
+        case .add, .subtract, .multiply, .round:
+            return try document(of: try decimal(of: .call(function, arguments)), function.rawValue, arguments)
         case .concat:
             var text = ""
-            for argument in arguments { text += try self.text(of: argument, in: function.rawValue, numbers: true) }
+            for argument in arguments {
+                let part = try self.text(of: argument, in: function.rawValue, numbers: true)
+                try spend(onText: part, argument)
+                text += part
+            }
             return JSONDocument(text)
         case .trim, .lower, .upper:
             guard let argument = arguments.first else { return .null }
             let text = try self.text(of: argument, in: function.rawValue)
+            spend(text.utf8.count / Self.bytesOfCaseInUnit)
             switch function {
             case .lower: return JSONDocument(text.lowercased())
             case .upper: return JSONDocument(text.uppercased())
@@ -84,19 +127,32 @@ extension DataScope {
             let value = try evaluate(argument)
             if value.kind == .array { return JSONDocument(value.count) }
             guard let text = value.string else {
-                throw Self.undecided([argument], "is \(value.kind.phrase); $count takes an array or a string")
+                throw undecided([argument], "is \(value.kind.phrase); $count takes an array or a string")
             }
             return JSONDocument(text.unicodeScalars.count)
+        default: return try callOfList(function, arguments)
         }
     }
 
+    func document(
+        of number: Decimal, _ function: String, _ templates: [ValueTemplate]
+    ) throws(ValueFailure) -> JSONDocument {
+        guard let document = number.document else {
+            throw undecided(templates, "the result of \(function) has more digits than a number here can have")
+        }
+        return document
+    }
+
     /// Nested sums and products have all their digits; only the last result is made a JSON number.
-    private func decimal(of template: ValueTemplate) throws(ValueFailure) -> Decimal {
+    func decimal(of template: ValueTemplate) throws(ValueFailure) -> Decimal {
+        if case .list(let function) = template, function.kind == .sum { return try sum(function) }
+        if case .call(.round, let arguments) = template { return try rounded(arguments) }
         guard case .call(let function, let arguments) = template, let step = function.arithmetic else {
             let value = try evaluate(template)
+            spend(Self.workOfReading(value))
             guard let number = Decimal(value) else {
                 let isNumber = value.kind == .double || value.kind == .integer
-                throw Self.undecided(
+                throw undecided(
                     [template], isNumber ? "has too many digits" : "is \(value.kind.phrase); a number is needed here")
             }
             return number
@@ -110,11 +166,11 @@ extension DataScope {
             }
             result = step(number)(next)
             if result == nil {
-                throw Self.undecided(
+                throw undecided(
                     arguments, "the result of \(function.rawValue) has more than \(Decimal.maximumDigits) digits")
             }
         }
-        guard let result else { throw Self.undecided(arguments, "there is nothing to compute") }
+        guard let result else { throw undecided(arguments, "there is nothing to compute") }
         return result
     }
 
@@ -122,10 +178,10 @@ extension DataScope {
         let start = try moment(from, in: "$time")
         guard let plus else { return JSONDocument(start.text) }
         guard let duration = CalendarDuration(signed: try text(of: plus, in: "$time")) else {
-            throw Self.undecided([plus], "is not a duration such as \"P18Y\", \"-P1M\" or \"PT30M\"")
+            throw undecided([plus], "is not a duration such as \"P18Y\", \"-P1M\" or \"PT30M\"")
         }
         guard let end = start.adding(duration) else {
-            throw Self.undecided(
+            throw undecided(
                 [from], "cannot be moved by that duration: the result has no year of four digits, or is not a whole day"
             )
         }
@@ -134,33 +190,34 @@ extension DataScope {
 
     private func day(of time: ValueTemplate, in zone: CalendarZone?) throws(ValueFailure) -> JSONDocument {
         guard let day = try moment(time, in: "$day").day(in: zone) else {
-            throw Self.undecided([time], "is on a day there whose year does not have four digits")
+            throw undecided([time], "is on a day there whose year does not have four digits")
         }
         return JSONDocument(day.text)
     }
 
     /// A moment or a day.
     private func moment(_ template: ValueTemplate, in function: String) throws(ValueFailure) -> CalendarTime {
+        spend(Self.workOfTime)
         guard let time = CalendarTime(try text(of: template, in: function)) else {
-            throw Self.undecided([template], "is not a date or a date and time of RFC 3339")
+            throw undecided([template], "is not a date or a date and time of RFC 3339")
         }
         return time
     }
 
-    private func text(
+    func text(
         of template: ValueTemplate, in function: String, numbers: Bool = false
     ) throws(ValueFailure) -> String {
         let value = try evaluate(template)
+        spend(Self.workOfText)
         if let text = value.string { return text }
         if numbers, value.kind == .integer || value.kind == .double { return value.description }
-        throw Self.undecided(
+        throw undecided(
             [template], "is \(value.kind.phrase); \(function) takes strings\(numbers ? " and numbers" : "")")
     }
 
     /// - Parameter templates: where the first path in them is the place to blame.
-    private static func undecided(_ templates: [ValueTemplate], _ detail: String) -> ValueFailure {
-        .undecided(
-            JSONViolation(pointer: templates.lazy.compactMap(\.path).first?.text ?? "", detail: detail))
+    func undecided(_ templates: [ValueTemplate], _ detail: String) -> ValueFailure {
+        .undecided(JSONViolation(pointer: place(of: templates), detail: detail))
     }
 }
 
@@ -173,16 +230,14 @@ extension DataScope {
         for template in path.built {
             let value = try evaluate(template)
             guard let token = value.string ?? value.int.map(String.init) else {
-                throw Self.undecided(
+                throw undecided(
                     [template],
                     "is \(value.kind.phrase); a part of a path is the name of a member or the index of an element")
             }
             tokens.append(token)
         }
-        guard let resolved = path.appending(tokens) else {
-            throw Self.undecided(path.built, "is not a part of a path")
-        }
-        return resolved
+        spend(Self.workOfPath)
+        return path.appending(tokens)
     }
 
     func findBuilt(_ path: DataPath) -> Finding {
@@ -195,9 +250,7 @@ extension DataScope {
     }
 
     /// The text of a path with its computed tokens, as far as they have values.
-    func resolvedText(of path: DataPath) -> String {
-        path.built.isEmpty ? path.text : (try? resolved(path))?.text ?? path.text
-    }
+    func resolvedText(of path: DataPath) -> String { place(of: (try? resolved(path)) ?? path) }
 }
 
 extension ValueFunction {
@@ -206,7 +259,7 @@ extension ValueFunction {
         case .add: Decimal.adding
         case .subtract: Decimal.subtracting
         case .multiply: Decimal.multiplied
-        case .concat, .trim, .lower, .upper, .count: nil
+        default: nil
         }
     }
 }
@@ -220,7 +273,7 @@ extension String {
 }
 
 extension JSONViolation {
-    static func noValue(at path: DataPath) -> JSONViolation {
-        JSONViolation(pointer: path.text, detail: "is needed here, and there is no value")
+    static func noValue(at path: String) -> JSONViolation {
+        JSONViolation(pointer: path, detail: "is needed here, and there is no value")
     }
 }

@@ -14,6 +14,8 @@ struct DataScope {
     /// The `params` of the frame.
     let frame: JSONDocument?
     var now: Int64
+    /// Inside of a list function the element that it looks at.
+    var element: ListElement?
 
     /// The data of the event.
     enum EventData {
@@ -39,6 +41,12 @@ struct DataScope {
 
     func find(_ path: DataPath) -> Finding {
         if !path.built.isEmpty { return findBuilt(path) }
+        let finding = look(at: path)
+        if element != nil { spend(on: finding) }
+        return finding
+    }
+
+    private func look(at path: DataPath) -> Finding {
         let whole: JSONDocument?
         switch path.root {
         case .service(let name): whole = document(of: name)
@@ -52,7 +60,11 @@ struct DataScope {
         case .output: whole = output
         case .result: whole = result
         case .frame: whole = frame
-        case .now: whole = JSONDocument(Timestamp(millisecondsSince1970: now).description)
+        case .now:
+            spend(Self.workOfTime)
+            whole = JSONDocument(Timestamp(millisecondsSince1970: now).description)
+        case .item: whole = element?.item
+        case .index: whole = element.map { JSONDocument($0.index) }
         }
         guard let whole else { return .missing }
         if path.pointer.tokens.isEmpty { return .value(whole) }

@@ -86,7 +86,7 @@ extension DataScope {
         if let template = operation.value { value = try self.value(of: template) }
         if let from = operation.from {
             // From another service: the value is read there, and a move removes it there.
-            guard case .value(let found) = find(from) else { throw .actionFailed(.noValue(at: from)) }
+            guard case .value(let found) = find(from) else { throw .actionFailed(.noValue(at: from.text)) }
             value = found
             if operation.kind == .move { try remove(from) }
         }
@@ -183,7 +183,7 @@ extension DataScope {
             guard let index = tokens.first.flatMap({ Int($0) }), elements.indices.contains(index) else { return nil }
             return origin(of: tokens.dropFirst(), in: elements[index])
         case .from(let path, _): return resolvedText(of: path) + JSONPointer(Array(tokens)).description
-        case .literal, .call, .time, .day, .days, .either: return template.path.map(resolvedText)
+        default: return template.path.map(resolvedText)
         }
     }
 }

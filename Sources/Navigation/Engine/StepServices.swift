@@ -14,6 +14,11 @@ final class StepServices {
     var isChanged: Bool { !changes.isEmpty || !ownedChanges.isEmpty }
     /// The tasks that actions have recorded for which the journey does not wait.
     private(set) var sideTasks: [SideTask] = []
+    /// How much work the lists of the step may still make; negative when it was too much. See ``DataScope/spend(_:)``.
+    var listWork = StepServices.mostListWork
+
+    /// Some 5 ms of work on a slow machine: a step that looks at 20,000 elements.
+    static let mostListWork = 100_000
 
     /// What the step has read. One value, so that several reads need one access.
     private struct Looks {

@@ -42,7 +42,7 @@ package struct FlowKeys: Sendable {
             ("timer", FlowTimer.keys), ("clear", Action.clearKeys),
             ("remove", Action.removeKeys), ("merge", Action.mergeKeys), ("call", Action.callKeys),
             ("operation", PatchOperation.keys), ("rule", FormRule.keys), ("record", Action.taskKeys),
-            ("sideTask", SideTaskPolicy.keys),
+            ("sideTask", SideTaskPolicy.keys), ("quantified", Guard.quantifiedKeys),
         ]
         let named: [(name: String, value: JSONDocument)] = [
             ("guard", ["anyOf": [["type": "string"], Guard.keys.schema()]]),

@@ -18,12 +18,8 @@ extension FlowReader {
                 "properties": JSONDocument(
                     members: members.map { (name: $0.name, value: schema(of: $0.value, context)) }),
             ]
-        case .call(let function, _):
-            switch function {
-            case .add, .subtract, .multiply: return ["type": "number"]
-            case .concat, .trim, .lower, .upper: return ["type": "string"]
-            case .count: return ["type": "integer", "minimum": 0]
-            }
+        case .call(let function, let arguments): return schema(of: function, arguments, context)
+        case .list(let function): return schema(of: function, context)
         case .time: return ["type": "string", "minLength": 10, "maxLength": 24]
         case .day: return ["type": "string", "format": "date", "minLength": 10, "maxLength": 10]
         case .days: return ["type": "integer"]
@@ -32,7 +28,7 @@ extension FlowReader {
         }
     }
 
-    private func schema(at path: DataPath, _ context: DataContext) -> JSONDocument {
+    func schema(at path: DataPath, _ context: DataContext) -> JSONDocument {
         guard path.built.isEmpty else { return true }
         let whole: JSONDocument?
         switch path.root {
@@ -43,11 +39,13 @@ extension FlowReader {
         case .result: whole = context.result
         case .output: whole = context.output
         case .frame: whole = nil
+        case .item: whole = context.item
+        case .index: return ["type": "integer", "minimum": 0]
         }
         return whole.flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
     }
 
-    private func kinds(of template: ValueTemplate, _ context: DataContext) -> SchemaOverlap.Kinds {
+    func kinds(of template: ValueTemplate, _ context: DataContext) -> SchemaOverlap.Kinds {
         SchemaOverlap.kinds(of: schema(of: template, context))
     }
 
@@ -102,14 +100,11 @@ extension FlowReader {
                 report(
                     member.place, .forbiddenPath, "the schema of \(service) does not allow \(pointer)",
                     guess: SchemaRoom(schema).guess(for: pointer).map { "/\(service)\($0)" })
-            } else if let target = path.appending([member.name]) {
-                if let part = member.value, part.isObject != true {
-                    checkValue(part, for: target, at: member.place, context)
-                } else if member.value == nil, case .from(let source, _) = value,
-                    let part = source.appending([member.name])
-                {
-                    checkValue(.from(part, default: nil), for: target, at: member.place, context)
-                }
+            } else if let part = member.value, part.isObject != true {
+                checkValue(part, for: path.appending([member.name]), at: member.place, context)
+            } else if member.value == nil, case .from(let source, _) = value {
+                let part = ValueTemplate.from(source.appending([member.name]), default: nil)
+                checkValue(part, for: path.appending([member.name]), at: member.place, context)
             }
         }
     }
@@ -118,22 +113,33 @@ extension FlowReader {
     mutating func checkArgument(
         _ argument: ValueTemplate, of function: ValueFunction, at place: JSONPointer, _ context: DataContext
     ) {
-        let allowed: SchemaOverlap.Kinds =
-            switch function {
-            case .add, .subtract, .multiply: .number
-            case .concat: [.text, .number]
-            case .trim, .lower, .upper: .text
-            case .count: [.text, .list]
-            }
-        let found = kinds(of: argument, context)
-        guard found.isDisjoint(with: allowed) else { return }
-        var hint = ""
+        let index = Int(place.tokens.last ?? "") ?? 0
+        let allowed = function.takes(at: index)
+        guard checkKind(of: argument, allowed, function.rawValue, at: place, context), index == 0,
+            let elements = function.elements
+        else { return }
+        let found = SchemaOverlap.kinds(of: elementSchema(of: argument, context))
+        guard found.isDisjoint(with: elements) else { return }
+        report(
+            place, .badValue,
+            "\(function.rawValue) takes a list of \(elements.phrase) each, but this is one of "
+                + "\(found.phrase)")
+    }
+
+    /// Reports a value that can never be of the kinds that its place takes.
+    ///
+    /// - Returns: whether it can.
+    @discardableResult
+    mutating func checkKind(
+        of value: ValueTemplate, _ allowed: SchemaOverlap.Kinds, _ taker: String, at place: JSONPointer,
+        _ context: DataContext
+    ) -> Bool {
+        let found = kinds(of: value, context)
+        guard found.isDisjoint(with: allowed), !found.isEmpty else { return true }
         // One problem, not two.
         problems.removeAll { $0.code == .textNotExpression && $0.pointer == place.description }
-        if case .literal(let literal) = argument, let text = literal.string, text.hasPrefix("/") {
-            hint = "; the value at a path is {\"$from\": \"\(text)\"}"
-        }
-        report(place, .badValue, "\(function.rawValue) takes \(allowed.phrase), but this is \(found.phrase)\(hint)")
+        report(place, .badValue, "\(taker) takes \(allowed.phrase), but this is \(found.phrase)")
+        return false
     }
 
     mutating func checkIsTime(_ from: ValueTemplate, at place: JSONPointer, _ context: DataContext) {
@@ -156,13 +162,14 @@ extension FlowReader {
                 + "something else, and the timer would never be due")
     }
 
-    /// Texts are taken as they are: there are no expressions in them.
-    mutating func checkIsText(_ text: String, at place: JSONPointer) {
+    /// Reports texts that look like expressions or paths: they are taken as they are.
+    mutating func checkIsText(_ text: String, at place: JSONPointer, _ context: DataContext) {
         func warn(_ path: String) {
             report(
                 place, .textNotExpression,
-                "the string is taken literally; the value at a path is {\"$from\": \"\(path)\"}, and strings are joined by "
-                    + "{\"$concat\": […]}")
+                "the string is taken literally; the value at a path is "
+                    + (context.texts == .literals ? "{\"$from\": \"\(path)\"}" : "\"\(path)\"")
+                    + ", and strings are joined by {\"$concat\": […]}")
         }
         for (start, end) in [("${", "}"), ("{{", "}}")] {
             guard let from = text.firstRange(of: start), let to = text[from.upperBound...].firstRange(of: end) else {
@@ -174,11 +181,19 @@ extension FlowReader {
         if text.hasPrefix("$event.") || text.hasPrefix("$.") || text.hasPrefix("event.") {
             return warn("/" + text.drop { $0 == "$" || $0 == "." }.split(separator: ".").joined(separator: "/"))
         }
-        let first = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true).first.map(String.init)
-        if text.hasPrefix("/"), text.utf8.count > 1, let first,
-            DataPath.reservedNames.contains(first) || services[first] != nil
-        {
-            warn(text)
+        let parts = text.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
+        guard let first = parts.first, !text.contains(" ") else { return }
+        let isKnown = names(in: context).contains(first)
+        switch (text.hasPrefix("/"), context.texts) {
+        case (true, .literals): if isKnown { warn(text) }
+        case (true, _):
+            // In an argument it would be a path if it began with a name.
+            report(
+                place, .textNotExpression,
+                "no path begins with \"/\(first)\", so the string is taken literally; {\"value\": \"\(text)\"} says that "
+                    + "it is meant", guess: guess(first, among: names(in: context)).map { "/\($0)" })
+        case (false, .literals): break
+        case (false, _): if isKnown, parts.count > 1 { warn("/" + text) }
         }
     }
 
@@ -245,7 +260,8 @@ extension FlowReader {
     private func isUnseen(_ path: DataPath, _ context: DataContext) -> Bool {
         if !path.built.isEmpty { return true }
         switch path.root {
-        case .service, .input, .now: return false
+        case .service, .input, .now, .index: return false
+        case .item: return context.item == true
         case .event: if case .maybe = context.event { return true } else { return false }
         case .output: return context.output == nil
         case .result, .frame: return true

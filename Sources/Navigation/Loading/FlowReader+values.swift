@@ -33,7 +33,7 @@ extension FlowReader {
         var constant = [first]
         var built: [ValueTemplate] = []
         for part in parts.dropFirst() {
-            guard let template = readTemplate(part, context) else { return nil }
+            guard let template = readTemplate(part, context.taking(.literals)) else { return nil }
             guard case .literal(let value) = template else {
                 built.append(template)
                 continue
@@ -60,7 +60,7 @@ extension FlowReader {
     }
 
     private mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
-        guard let path = DataPath(text) else {
+        guard let path = DataPath(text, inList: context.item != nil) else {
             report(
                 place, .badPointer,
                 "\"\(text)\" is not a path; a path begins with \"/\" and a service, \"event\", \"input\", \"output\", "
@@ -70,9 +70,14 @@ extension FlowReader {
         switch path.root {
         case .service(let name):
             guard let service = services[name] else {
+                let isOfList = DataPath.namesInList.contains(name)
                 report(
-                    place, .unknownService, "there is no service \"\(name)\"",
-                    guess: guess(name, among: services.names + DataPath.reservedNames))
+                    place, .unknownService,
+                    isOfList
+                        ? "/\(name) is of an element of a list, and stands only inside $sum, $map, $filter, $find, $sort, "
+                            + "every and some"
+                        : "there is no service \"\(name)\"",
+                    guess: isOfList ? nil : guess(name, among: names(in: context)))
                 return nil
             }
             checkRoom(for: path, in: service.schema, at: place, of: name)
@@ -95,8 +100,26 @@ extension FlowReader {
         case .frame: break
         case .now:
             if !path.pointer.tokens.isEmpty { report(place, .valueNever, "now is a string and has no members") }
+        case .item, .index:
+            let name = path.root == .item ? "item" : "index"
+            if services[name] != nil {
+                report(
+                    place, .badName,
+                    "/\(name) is of the list's element here; a function inside of a list cannot read the service \(name)",
+                    severity: .warning)
+            }
+            if path.root == .item {
+                checkRoom(for: path, in: context.item, at: place, of: "the list's elements", isClosed: true)
+            } else if !path.pointer.tokens.isEmpty {
+                report(place, .valueNever, "index is a number and has no members")
+            }
         }
         return path
+    }
+
+    /// The names with which a path may begin.
+    func names(in context: DataContext) -> [String] {
+        services.names + DataPath.reservedNames + (context.item == nil ? [] : DataPath.namesInList)
     }
 
     private mutating func checkRoom(
@@ -133,8 +156,13 @@ extension FlowReader {
         case .object:
             if let written = node["$from"] {
                 checkKeys(of: node, allowed: ["$from", "default"], "a value from elsewhere")
-                let fallback = node["default"].flatMap { readTemplate($0, context) }
+                let texts = context.texts == .literals ? DataContext.Texts.literals : .knownPaths
+                let fallback = node["default"].flatMap { readTemplate($0, context.taking(texts)) }
                 return readPath(written, context).map { .from($0, default: fallback) }
+            }
+            if let value = quoted(in: node, context) { return readTemplate(value, context.taking(.literals)) }
+            if context.texts != .literals, node.has(DataPath.pointerKey) {
+                return readPath(node, context).map { .from($0, default: nil) }
             }
             let written = node.members ?? []
             if let function = written.first(where: { $0.name.hasPrefix("$") })?.node {
@@ -144,14 +172,40 @@ extension FlowReader {
                 (name: name, value: readTemplate(node, context) ?? .literal(node.value))
             }
             return members.allSatisfy(\.value.isLiteral) ? .literal(node.value) : .object(members)
-        case .string: checkIsText(node.string ?? "", at: node.place)
+        case .string:
+            if isPath(node.string ?? "", context) { return readPath(node, context).map { .from($0, default: nil) } }
+            checkIsText(node.string ?? "", at: node.place, context)
         default: break
         }
         return .literal(node.value)
     }
 
+    /// Reads an operand of a guard, or an argument of a function: a text that begins with "/" is a path.
+    mutating func readArgument(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        readTemplate(node, context.taking(.paths))
+    }
+
+    /// Whether a text stands for the value at a path.
+    private func isPath(_ text: String, _ context: DataContext) -> Bool {
+        guard text.hasPrefix("/") else { return false }
+        switch context.texts {
+        case .literals: return false
+        case .paths: return true
+        case .knownPaths:
+            return JSONPointer(parsing: text)?.tokens.first.map { names(in: context).contains($0) } ?? false
+        }
+    }
+
+    /// The literal in `{"value": …}`, where texts may be paths.
+    private func quoted(in node: FlowNode, _ context: DataContext) -> FlowNode? {
+        guard context.texts != .literals, node.value.count == 1, let value = node["value"] else { return nil }
+        // An object of that form was an object before.
+        return context.texts == .paths || value.string.map { isPath($0, context) } == true ? value : nil
+    }
+
     private static let functionNames =
         ["$from", "$time", "$day", "$days", "$if"] + ValueFunction.allCases.map(\.rawValue)
+        + ListFunction.Kind.allCases.map(\.rawValue)
 
     /// - Parameter node: the first member whose name begins with `$`.
     private mutating func readFunction(
@@ -165,6 +219,7 @@ extension FlowReader {
         }
         let isDay = node.key == "$day"
         checkKeys(of: object, allowed: isDay ? ["$day", "zone"] : [node.key], "a value with \(node.key)")
+        if let kind = ListFunction.Kind(rawValue: node.key) { return readListFunction(kind, node, context) }
         switch node.key {
         case "$time": return readTime(node, context)
         case "$day": return readDay(node, zone: object["zone"], context)
@@ -185,13 +240,12 @@ extension FlowReader {
     private mutating func readCall(
         _ function: ValueFunction, _ node: FlowNode, _ context: DataContext
     ) -> ValueTemplate? {
-        // {"$count": [1, 2]} counts that list, and so does {"$count": {"$from": "/order/lines"}}.
+        // {"$count": [1, 2]} counts that list, and so does {"$count": "/order/lines"}.
         let isList = function.arguments.upperBound > 1
         guard let written = isList ? node.elements : [node] else {
             return refuse(
                 node, .wrongType,
-                "\(node.key) takes an array of values, as in {\"\(node.key)\": [{\"$from\": \"/order/net\"}, 5]}, not "
-                    + node.kind)
+                "\(node.key) takes an array of values, as in {\"\(node.key)\": [\"/order/net\", 5]}, not \(node.kind)")
         }
         guard function.arguments.contains(written.count) else {
             let count = function.arguments.lowerBound == function.arguments.upperBound ? "exactly" : "at least"
@@ -199,6 +253,7 @@ extension FlowReader {
                 node, .badValue,
                 "\(node.key) takes \(count) \(function.arguments.lowerBound) values, not \(written.count)")
         }
+        let context = context.taking(function.hasOldTexts ? .knownPaths : .paths)
         var arguments: [ValueTemplate] = []
         for element in written {
             guard let argument = readTemplate(element, context) else { return nil }
@@ -215,7 +270,7 @@ extension FlowReader {
         checkKeys(of: node, allowed: ["from", "plus"], "$time")
         guard let from = readMoment(start, context) else { return nil }
         guard let written = node["plus"] else { return .time(from: from, plus: nil) }
-        guard let plus = readTemplate(written, context) else { return nil }
+        guard let plus = readArgument(written, context) else { return nil }
         if case .literal(let literal) = plus, literal.string.flatMap({ CalendarDuration(signed: $0) }) == nil {
             report(
                 written.place, .badDuration,
@@ -226,17 +281,12 @@ extension FlowReader {
 
     /// Reads a time or a day: a constant, a path, or a computed value.
     mutating func readMoment(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
-        let moment: ValueTemplate?
-        if node.string?.hasPrefix("/") == true || node.has(DataPath.pointerKey) {
-            moment = readPath(node, context).map { .from($0, default: nil) }
-        } else {
-            moment = readTemplate(node, context)
-            if case .literal(let literal)? = moment, literal.string.flatMap(CalendarTime.init) == nil {
-                report(
-                    node.place, .badValue,
-                    "\(node.key) is a path such as \"/now\", a time such as \"2026-01-31T09:00:00Z\" or a day such as "
-                        + "\"2026-01-31\"")
-            }
+        let moment = readArgument(node, context)
+        if case .literal(let literal)? = moment, literal.string.flatMap(CalendarTime.init) == nil {
+            report(
+                node.place, .badValue,
+                "\(node.key) is a path such as \"/now\", a time such as \"2026-01-31T09:00:00Z\" or a day such as "
+                    + "\"2026-01-31\"")
         }
         if let moment { checkIsTime(moment, at: node.place, context) }
         return moment
@@ -261,8 +311,8 @@ extension FlowReader {
                 "$if is an array of three: a guard, the value if it holds, and the value if it does not")
         }
         let guardian = readGuard(parts[0], context)
-        let one = readTemplate(parts[1], context)
-        let other = readTemplate(parts[2], context)
+        let one = readTemplate(parts[1], context.taking(.knownPaths))
+        let other = readTemplate(parts[2], context.taking(.knownPaths))
         guard let guardian, let one, let other else { return nil }
         return .either(guardian, one, other)
     }

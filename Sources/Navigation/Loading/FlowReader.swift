@@ -73,6 +73,27 @@ struct DataContext {
     var result: JSONDocument?
     /// Whether actions may call commands.
     var mayCall = true
+    /// Inside of a list function the schema of the element; nil elsewhere.
+    var item: JSONDocument?
+    /// What a text that begins with "/" is.
+    var texts = Texts.literals
+
+    enum Texts {
+        /// A literal: in templates.
+        case literals
+        /// A path: in guards and in the arguments of functions.
+        case paths
+        /// A path where its first part is a name that is known, else a literal: in the arguments of functions in which
+        /// every text was a literal before.
+        case knownPaths
+    }
+
+    /// The same place, for values in which such texts are something else.
+    func taking(_ texts: Texts) -> DataContext {
+        var context = self
+        context.texts = texts
+        return context
+    }
 
     enum Event {
         case never

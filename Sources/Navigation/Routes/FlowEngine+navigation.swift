@@ -73,8 +73,13 @@ extension FlowEngine {
         to screen: String, isByOperator: Bool = false, from begin: () throws(JourneyRefusal) -> StepRun
     ) throws(JourneyRefusal) -> Navigation {
         var refused: Set<Route.Key> = []
+        // All attempts are one step.
+        var listWork = StepServices.mostListWork
         for attempt in 1...Self.maximumAttempts {
             var run = try begin()
+            listWork -= StepServices.mostListWork - run.services.listWork
+            run.services.listWork = listWork
+            defer { listWork = run.services.listWork }
             guard run.journey.isActive else { throw .finished(outcome: run.journey.outcome) }
             guard hasScreen(screen, for: run.journey) else { throw .unknownScreen(screen) }
             var search = try RouteSearch(from: &run, to: screen, isByOperator: isByOperator, without: refused)

@@ -112,6 +112,8 @@ package struct ViewTag {
 extension StepRun {
     /// - Parameter shift: is added to the times; milliseconds.
     mutating func view(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
+        // What a step shows is what a later look shows, whatever the step itself has cost.
+        services.listWork = StepServices.mostListWork
         var json = JSONWriter(reservingCapacity: 1_024)
         var tag = ViewTag(journey.step)
         if let dueAt = journey.dueAt { tag.mix(UInt64(bitPattern: dueAt)) }

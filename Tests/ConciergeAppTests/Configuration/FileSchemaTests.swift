@@ -92,7 +92,7 @@ struct FileSchemaTests {
         objects.append((name: "file", value: FileSchema.flow.document))
         let guardian = definitions.first { $0.name == "guard" }?.value[member: "anyOf"]?[1]
         objects.append((name: "guard", value: try #require(guardian)))
-        #expect(objects.count == 23)
+        #expect(objects.count == 24)
         for (name, schema) in objects {
             let keys = try #require(schema[member: "properties"]?.members).map(\.name)
             // An operation takes some keys with one `op`, and others with another.
@@ -128,6 +128,7 @@ struct FileSchemaTests {
             case "clear", "remove", "merge", "call", "record", "operation": ["entry": [object]]
             case "sideTask": ["tasks": ["x": object]]
             case "guard": screen(["requires": [object]])
+            case "quantified": screen(["requires": [["every": object]]])
             case "rule": ["rules": ["e": [object]]]
             default: screen(object)
             }

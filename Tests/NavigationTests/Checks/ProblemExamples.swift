@@ -98,7 +98,7 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         .init(.badValue, "/lives", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""lives": "60d""#)),
     ]
 
-    static let all = timers + others
+    static let all = timers + lists + others
 
     private static let others: [ProblemExample] = [
         .init(
@@ -230,8 +230,8 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .badPointer, "/states/a/on/go/actions/0/value/$from",
             action(#"{"op": "add", "path": "/quote/text", "value": {"$from": "event/text"}}"#)),
         .init(
-            .badPointer, "/states/a/on/go/guard/compare/2",
-            screen(#"{"target": "a", "guard": {"compare": ["/quote/text", "==", "x"]}}"#)),
+            .textNotExpression, "/states/a/on/go/guard/compare/2", severity: .warning,
+            screen(#"{"target": "a", "guard": {"compare": ["/quote/text", "==", "quote/author"]}}"#)),
         .init(.duplicateFlow, "/id", screen(#"{"target": "a"}"#), screen(#"{"target": "a"}"#)),
         .init(
             .unknownState, "/initial", guess: "start",
@@ -555,7 +555,7 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             action(#"{"merge": "/quote", "value": {"autor": "x"}}"#)),
         .init(
             .badValue, "/states/a/on/go/actions/0/value/$add/0",
-            action(#"{"op": "add", "path": "/limits/x", "value": {"$add": ["/limits/low", 2]}}"#)),
+            action(#"{"op": "add", "path": "/limits/x", "value": {"$add": ["limits/low", 2]}}"#)),
         .init(
             .unknownKey, "/states/a/on/go/actions/0/value/$ad", guess: "$add",
             action(#"{"op": "add", "path": "/limits/x", "value": {"$ad": [1, 2]}}"#)),

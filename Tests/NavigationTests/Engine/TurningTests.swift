@@ -58,6 +58,23 @@ struct TurningTests {
         #expect(traveller.journey.dueAt == nil)
     }
 
+    @Test("a rule about the times in a list is taken within a minute of its time")
+    func lists() throws {
+        let guardian: JSONDocument = [
+            "some": ["of": "/limits/times", "where": ["compare": ["/now", ">=", "/item"]]]
+        ]
+        var services = TestServices()
+        services["limits"] = ["times": ["2027-01-01T00:00:00Z", "2026-01-01T03:07:30.000Z"]]
+        var traveller = try Traveller(Self.always(guardian), services: services)
+        while traveller.stack == ["a"] {
+            let due = try #require(traveller.journey.dueAt)
+            try #require(due > traveller.now)
+            try traveller.wait(due - traveller.now)
+        }
+        let end = Traveller.start + (3 * 60 + 7) * Self.minute + 30_000
+        #expect((end...end + Self.minute).contains(traveller.journey.enteredAt))
+    }
+
     @Test("a screen is closed at the time when its requires turn, and a write changes that time")
     func requires() throws {
         let isOpen: JSONDocument = ["compare": ["/now", "<", "/limits/ends_at"]]

@@ -42,6 +42,25 @@ struct TestServices: ServiceDocuments {
                 ],
             ],
             start: ["items": .emptyObject, "total": 0], isOwnable: true, commands: CartCommands.all),
+        "basket": Service(
+            schema: [
+                "type": "object", "additionalProperties": false, "required": ["items"],
+                "properties": [
+                    "items": [
+                        "type": "array",
+                        "items": [
+                            "type": "object", "additionalProperties": false, "required": ["name", "price", "count"],
+                            "properties": [
+                                "name": ["type": "string"], "price": ["type": "number"], "count": ["type": "integer"],
+                                "kind": ["enum": ["meal", "drink"]], "due": ["type": "string", "format": "date"],
+                                "options": ["type": "array", "items": ["type": "object"]],
+                            ],
+                        ],
+                    ],
+                    "total": ["type": "number"], "names": ["type": "array", "items": ["type": "string"]],
+                ],
+            ],
+            start: ["items": []]),
         "user": Service(
             schema: ["type": "object"], start: ["id": nil, "authenticated": false, "claims": .emptyObject],
             isReadOnly: true),
