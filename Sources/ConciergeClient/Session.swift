@@ -120,8 +120,8 @@ public final class Session: Sendable {
         set { replaceToken(by: newValue) }
     }
 
-    /// Of the texts of flows, as in `Accept-Language`: `de`, or `de-AT, en;q=0.5`; `nil` leaves it to the system. When it
-    /// is set, what is followed is read again.
+    /// Of the texts of flows, as in `Accept-Language`: `de`, or `de-AT, en;q=0.5`; `nil` leaves it to the system. When
+    /// it is set, what is followed is read again.
     public var language: String? {
         get { transport.language.withLock(\.self) }
         set {
@@ -142,8 +142,8 @@ public final class Session: Sendable {
         finish()
     }
 
-    /// Who has signed in, whoever did that where: a service that the server lets nobody write. The same value for all that
-    /// ask for it.
+    /// The user who has signed in, by a flow, another client or a back end: a service that clients only read. Its value
+    /// is shared: what one reader has read is what all see.
     ///
     ///     for try await user in session.user.values { greet(user.id) }
     public var user: Service<User> {

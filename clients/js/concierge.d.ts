@@ -137,7 +137,7 @@ export class Session<
   token: string | null;
   /** Of the texts of flows. When it is set, what was read before is read again. Null leaves it to the browser. */
   language: string | null;
-  /** Who has signed in, whoever did that where: live after `follow`, like a service that was read. */
+  /** The user who has signed in, by a flow, another tab or a back end: live after `follow`, like a service that was read. */
   readonly user: Live<User>;
 
   /**

@@ -64,8 +64,12 @@ struct ClientTypes {
             for version in flows.versions(of: id) { flow.add(version, &screens) }
             flow.outcomes = Set(flow.outcomes + [ChildFlow.closed]).sorted()
             flow.screens = screens.values.sorted { $0.id < $1.id }
-            let events = Event.merged(flow.events + flow.screens.flatMap(\.events))
-            flow.variedEvents = Set(events.filter { $0.data.count > 1 }.map(\.name))
+            var first: [String: [JSONDocument?]] = [:]
+            for event in flow.events + flow.screens.flatMap(\.events) {
+                let known = first[event.name] ?? event.data
+                first[event.name] = known
+                if event.data != known || known.count > 1 { flow.variedEvents.insert(event.name) }
+            }
             var found: Set<String> = []
             var open = children[id] ?? []
             while let child = open.popLast() {

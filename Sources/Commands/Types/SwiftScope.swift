@@ -47,9 +47,9 @@ struct SwiftScope {
         let name = take(wanted)
         (structures, enumerations, forms, reader) = ([], [], [:], TypeReader(schema))
         forms[""] = Form?.none
-        let form = form(of: reader.shape, named: name, isWhole: true)
+        let form = form(of: reader.shape, named: name, as: "")
         breakCircles()
-        if form != .structure(0), form != .named(name) { add("typealias \(name) = \(text(form))") }
+        if text(form) != name { add("typealias \(name) = \(text(form))") }
         for structure in structures { add(text(structure)) }
         declarations += enumerations
         return name
@@ -59,35 +59,37 @@ struct SwiftScope {
 
     /// - Parameters:
     ///   - name: of the type, where one is declared.
-    ///   - isWhole: whether the name is taken for it.
-    private mutating func form(of shape: TypeShape, named name: String, isWhole: Bool = false) -> Form {
+    ///   - part: what the name is taken for, by its pointer; nil when it is not taken yet.
+    private mutating func form(of shape: TypeShape, named name: String, as part: String? = nil) -> Form {
         switch shape {
         case .any, .null: return .any
         case .boolean: return .named("Bool")
         case .integer: return .named("Int")
         case .number: return .named("Double")
         case .string: return .named("String")
-        case .constants(let values): return form(ofOneOf: values, named: name, isWhole)
+        case .constants(let values): return form(ofOneOf: values, named: name, isTaken: part != nil)
         case .list(let element): return .list(form(of: element, named: name + "Element"))
         case .union(let shapes):
             let others = shapes.filter { $0 != .null }
             guard others.count == 1 else { return .any }
-            let form = form(of: others[0], named: name, isWhole: isWhole && !shapes.contains(.null))
+            let form = form(of: others[0], named: name, as: shapes.contains(.null) ? nil : part)
             return form == .any ? .any : Self.optional(form)
         case .part(let pointer): return form(ofPart: pointer, named: name)
         case .object(let members, let others):
             guard !members.isEmpty else { return .map(others.map { form(of: $0, named: name + "Value") } ?? .any) }
-            return structure(members, named: isWhole ? name : take(name), pointer: isWhole ? "" : nil)
+            // Swift takes two names for one that differ in how their accents are written.
+            guard Set(members.map(\.name)).count == members.count else { return .map(.any) }
+            return structure(members, named: part == nil ? take(name) : name, as: part)
         }
     }
 
     private static func optional(_ form: Form) -> Form { if case .optional = form { form } else { .optional(form) } }
 
-    private mutating func structure(_ members: [TypeShape.Member], named name: String, pointer: String?) -> Form {
+    private mutating func structure(_ members: [TypeShape.Member], named name: String, as part: String?) -> Form {
         let place = structures.count
         structures.append(Structure(name: name))
         // Its parts may refer to it.
-        if let pointer { forms[pointer] = .structure(place) }
+        if let part { forms[part] = .structure(place) }
         for member in members {
             let form = form(of: member.shape, named: name + TypeNames.type(member.name))
             structures[place].properties.append(
@@ -104,23 +106,18 @@ struct SwiftScope {
             (structures.first?.name ?? name) + TypeNames.type(JSONPointer(parsing: pointer)?.tokens.last ?? ""))
         let shape = reader.parts[pointer] ?? .any
         forms[pointer] = Form?.none
-        let form: Form
-        if case .object(let members, _) = shape, !members.isEmpty {
-            form = structure(members, named: name, pointer: pointer)
-        } else {
-            form = self.form(of: shape, named: name, isWhole: true)
-        }
+        let form = form(of: shape, named: name, as: pointer)
         forms[pointer] = form
         return form
     }
 
-    private mutating func form(ofOneOf values: [JSONDocument], named name: String, _ isWhole: Bool) -> Form {
+    private mutating func form(ofOneOf values: [JSONDocument], named name: String, isTaken: Bool) -> Form {
         let others = values.filter { !$0.isNull }
         let form: Form
         if others.isEmpty {
             return .any
         } else if others.allSatisfy({ $0.string != nil }) {
-            let isNamed = isWhole && others.count == values.count
+            let isNamed = isTaken && others.count == values.count
             let name = isNamed ? name : take(name)
             guard let text = enumeration(others.compactMap(\.string), named: name) else { return .any }
             enumerations.append(text)

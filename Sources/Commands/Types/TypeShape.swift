@@ -1,4 +1,5 @@
 import JSONDocument
+import Sessions
 
 /// What a JSON Schema says in the terms of types. It has room for every value that the schema allows, and for others:
 /// what no type says, such as a pattern or an `if`, is left out.
@@ -143,15 +144,18 @@ struct TypeReader {
 
     private mutating func object(_ schema: JSONDocument) -> TypeShape {
         let required = schema[member: "required"]?.elements?.compactMap(\.string) ?? []
+        var undeclared = Set(required.map { ExactText($0) })
         let isClosed = schema[member: "additionalProperties"]?.bool == false
         var others = (schema[member: "patternProperties"]?.members ?? []).map { shape($0.value) }
         if !isClosed { others.append(schema[member: "additionalProperties"].map { shape($0) } ?? .any) }
         var members: [TypeShape.Member] = []
         for (name, part) in schema[member: "properties"]?.members ?? [] {
-            members.append(.init(name: name, shape: shape(part), isRequired: required.contains(name)))
+            let isRequired = undeclared.remove(ExactText(name)) != nil
+            members.append(.init(name: name, shape: shape(part), isRequired: isRequired))
         }
-        let undeclared = Set(required).subtracting(members.map(\.name)).sorted()
-        members += undeclared.map { .init(name: $0, shape: .of(others), isRequired: true) }
+        for name in required where undeclared.remove(ExactText(name)) != nil {
+            members.append(.init(name: name, shape: .of(others), isRequired: true))
+        }
         return .object(members, others: others.isEmpty ? nil : .of(others))
     }
 
@@ -164,7 +168,12 @@ struct TypeReader {
             return .part("")
         }
         if parts[text] != nil { return .part(text) }
-        guard let part = JSONPointer(parsing: text).flatMap({ source.value(at: $0) }) else { return .any }
+        guard let pointer = JSONPointer(parsing: text), let part = source.value(at: pointer) else { return .any }
+        // Inside of a part with an `$id`, references mean something else.
+        let around = pointer.tokens.indices.dropFirst().compactMap {
+            source.value(at: JSONPointer(Array(pointer.tokens[..<$0])))?[member: "$id"]?.string
+        }
+        guard around.allSatisfy({ $0.hasPrefix("#") }) else { return .any }
         parts[text] = .any
         parts[text] = shape(part)
         return .part(text)

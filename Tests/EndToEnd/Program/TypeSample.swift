@@ -94,6 +94,14 @@ struct TypeSample {
         TypeSample(schema: ["not": ["type": "string"]], values: [1]),
         TypeSample(
             schema: ["allOf": [true, object([("a", text)], closed: false)]], values: [["a": "x"]], wider: [["b": 1]]),
+        // Names and texts that Swift takes for one, and of which one alone is required.
+        TypeSample(
+            schema: object([("\u{e9}", text), ("e\u{301}", text)], required: ["e\u{301}"]),
+            values: [["e\u{301}": "x"], ["\u{e9}": "x", "e\u{301}": "y"]]),
+        TypeSample(schema: ["enum": ["\u{e9}", "e\u{301}"]], values: ["\u{e9}", "e\u{301}"]),
+        // Whole numbers, however they are written.
+        TypeSample(schema: ["type": "integer"], values: [1, 1.0, -9_223_372_036_854_775_808]),
+        TypeSample(schema: ["type": "number"], values: [1, 1.5]),
         // References: shared, in a circle through a list, a map and a member, to the whole, by a name.
         TypeSample(
             schema: object(
@@ -137,5 +145,23 @@ struct TypeSample {
                 [("a", ["$ref": "#named"]), ("b", ["$ref": "#/definitions/a%20b"])],
                 [("definitions", ["x": ["$id": "#named", "type": "string"], "a b": ["type": "integer"]])]),
             values: [["a": "x", "b": 1]]),
+        // A reference is the whole, or is below a part with a base of its own.
+        TypeSample(
+            schema: ["$ref": "#/definitions/a", "definitions": ["a": object([("b", text)])]], values: [["b": "x"], [:]]),
+        TypeSample(
+            schema: object(
+                [("a", ["$ref": "#/definitions/based/definitions/inner"])],
+                [
+                    (
+                        "definitions",
+                        [
+                            "based": [
+                                "$id": "http://example.org/based",
+                                "definitions": ["inner": ["$ref": "#/definitions/text"], "text": ["type": "string"]],
+                            ], "text": ["type": "integer"],
+                        ]
+                    )
+                ]),
+            values: [["a": "x"]]),
     ]
 }
