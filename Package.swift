@@ -24,7 +24,7 @@ let fuzz: Target =
 let package = Package(
     name: "concierge",
     // Of ConciergeClient; everything else is for Linux.
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .executable(name: "concierge", targets: ["ConciergeProgram"]),
         .library(name: "Concierge", targets: ["Concierge"]),

@@ -129,8 +129,8 @@ export class Pane extends EventTarget {
       if (isForm && problem.code === "invalid_input") throw problem;
       if (problem.status === undefined) throw problem;
       if (problem.status === 401 || problem.code === "offline") return;
-      const reasons = problem.errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
-      this.#tell([problem.message, ...reasons].join(" "));
+      const others = problem.errors.slice(1).map(({ pointer, detail }) => `${pointer} ${detail}`);
+      this.#tell([problem.message, ...others].join("; "));
       if (this.#outline) this.parts.flow.value = this.#outline.id;
     }
   }

@@ -3,7 +3,7 @@ import Glibc
 
 /// The commands of the program.
 package enum Command: String, Sendable, CaseIterable {
-    case `init`, serve, dev, check, config, schema, simulate, test, paths, store
+    case `init`, serve, dev, check, config, schema, types, simulate, test, paths, store
     case session, service, journey, task, user, `import`, export, health, report, version, help
 
     var summary: String {
@@ -14,6 +14,7 @@ package enum Command: String, Sendable, CaseIterable {
         case .check: "print all problems of configuration, service and flow files"
         case .config: "print the effective configuration as JSON, secrets masked"
         case .schema: "print the JSON Schema of a kind of files, for editors"
+        case .types: "print types of services, flows and commands, for clients"
         case .simulate: "run a script of events on a flow, without a server"
         case .test: "run the scripts of a folder, and say what differs"
         case .paths: "print scripts that together take every transition of a flow"
@@ -38,6 +39,7 @@ package enum Command: String, Sendable, CaseIterable {
         case .simulate, .paths: ("the id of a flow", true)
         case .import, .export: ("the path of a file", true)
         case .schema: ("a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))", true)
+        case .types: ("a language: \(ClientLanguage.allCases.map(\.rawValue).joined(separator: ", "))", true)
         case .test, .`init`: ("a folder", false)
         case .report: ("the path of a file", false)
         case .serve, .dev, .check, .config, .store, .health, .version, .help: nil
@@ -114,7 +116,7 @@ package enum Command: String, Sendable, CaseIterable {
                 Flag(name: "--log", value: "FILE", meaning: "also the last lines of this log, without names and ids"),
                 key,
             ]
-        case .serve, .`init`, .schema, .test, .health, .version, .help: []
+        case .serve, .`init`, .schema, .types, .test, .health, .version, .help: []
         }
     }
 }

@@ -63,6 +63,8 @@ enum HelpText {
         case .`init`: "usage: concierge init [DIR]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .schema: "usage: concierge schema \(FileSchema.allCases.map(\.rawValue).joined(separator: "|"))"
+        case .types:
+            "usage: concierge types \(ClientLanguage.allCases.map(\.rawValue).joined(separator: "|")) [--config FILE] [FLAGS]"
         case .version: "usage: concierge version"
         case .help: "usage: concierge help [COMMAND]"
         }
@@ -128,6 +130,15 @@ enum HelpText {
             Prints a JSON object: `scripts`, each with `events`, which `concierge simulate` runs, and the transitions that it
             `takes`, as JSON Pointers into the flow's file; and `uncovered`, the transitions that no script was found for,
             and why. With --curl it prints a shell script that needs curl and jq.
+
+            """
+        case .types:
+            """
+
+            Prints one file: `ts` for the module in clients/js, `swift` for ConciergeClient. It has the states of services,
+            the ids, screens, events and outcomes of flows, and the inputs and outputs of commands, in every loaded version.
+            What a schema says and no type can is left out: a value that the schema allows always fits its type.
+            docs/web.md and docs/swift-client.md show how to use it.
 
             """
         case .store:

@@ -68,7 +68,12 @@ package struct Invocation: Sendable {
         guard argument.hasPrefix("-"), argument != "-" else {
             if command == .store, argument != "-" { return try takeStoreArgument(argument) }
             if command.isForOperators { return words.append(argument) }
-            let isKnown = command != .schema || FileSchema(rawValue: argument) != nil
+            let isKnown =
+                switch command {
+                case .schema: FileSchema(rawValue: argument) != nil
+                case .types: ClientLanguage(rawValue: argument) != nil
+                default: true
+                }
             guard command.argument != nil, self.argument == nil, isKnown, !argument.isEmpty, argument != "-" else {
                 throw UsageError("\(command.rawValue) takes no argument \(argument.quoted)")
             }

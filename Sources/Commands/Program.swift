@@ -79,6 +79,7 @@ package enum Program {
         case .simulate: return try await simulate(invocation, loaded, files, output)
         case .test: return await test(invocation, loaded, files, output)
         case .paths: return try paths(invocation, loaded, output)
+        case .types: return try types(ClientLanguage(rawValue: invocation.argument ?? "") ?? .ts, loaded, output)
         case .store: return try store(invocation.storeAction ?? .check, invocation, loaded, output)
         case .session, .service, .journey, .task, .user:
             return try administer(invocation, loaded, files, output, hasColors: hasColors)

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -108,7 +107,8 @@ extension Session {
         for notices in watchers { notices.finish() }
     }
 
-    private func tell(_ change: Change) {
+    /// Lets those read again that the change is of.
+    func tell(_ change: Change) {
         let watchers = following.withLock { $0.watchers.values.map(\.self) }
         for watcher in watchers where change.type == "refresh" || watcher.isConcerned(change) {
             watcher.notices.yield()

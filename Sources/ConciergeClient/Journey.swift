@@ -125,6 +125,13 @@ public struct Journey: Sendable, Identifiable {
         }
     }
 
+    /// Takes a step by an event of `concierge types swift`, which knows the type of its data.
+    @discardableResult
+    public func send(_ event: some JourneyEvent) async throws -> State {
+        let (name, data) = try event.event
+        return try await send(name, data)
+    }
+
     /// Returns to the screen below.
     @discardableResult
     public func back() async throws -> State { try await send("back") }
@@ -171,6 +178,12 @@ public struct Journey: Sendable, Identifiable {
             change.journey == id || change.service == name
         }
     }
+}
+
+/// What a screen accepts, with its data. `concierge types swift` writes one type for each screen.
+public protocol JourneyEvent: Sendable {
+    /// What is sent.
+    var event: (name: String, data: JSONValue?) { get throws }
 }
 
 /// Maps screens to whatever draws them: the coordinator of an app, without the navigation logic, which the server has.

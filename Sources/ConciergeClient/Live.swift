@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// What services and journeys have in common: a value with its ETag, and those that wait for another one.
 final class Live<Value: Decodable & Sendable>: Sendable {
@@ -7,22 +6,27 @@ final class Live<Value: Decodable & Sendable>: Sendable {
     let path: String
     private let isConcerned: @Sendable (Change) -> Bool
     private let isLast: @Sendable (Value) -> Bool
-    private let seen = Mutex(Seen())
+    private let seen: Locked<Seen>
 
-    private struct Seen {
-        var value: Value?
-        var etag: String?
-        var watchers:
+    /// Apart from the rest, since a session has one for itself.
+    struct Seen {
+        fileprivate var value: Value?
+        fileprivate var etag: String?
+        fileprivate var watchers:
             [UUID: (continuation: AsyncThrowingStream<Value, any Error>.Continuation, task: Task<Void, Never>)] =
                 [:]
+
+        init() {}
     }
 
     init(
-        session: Session, path: String, isConcerned: @escaping @Sendable (Change) -> Bool,
+        session: Session, path: String, seen: Locked<Seen> = Locked(Seen()),
+        isConcerned: @escaping @Sendable (Change) -> Bool,
         isLast: @escaping @Sendable (Value) -> Bool = { _ in false }
     ) {
         self.session = session
         self.path = path
+        self.seen = seen
         self.isConcerned = isConcerned
         self.isLast = isLast
     }
@@ -41,12 +45,13 @@ final class Live<Value: Decodable & Sendable>: Sendable {
     func read(waits: Bool = false, isWatching: Bool = false) async throws -> (value: Value, etag: String?) {
         while true {
             let (known, etag) = seen.withLock { ($0.value, $0.etag) }
+            let language = session.language
             let answer = try await session.request(
                 "GET", path, fields: ["If-None-Match": etag, "Prefer": waits ? "wait=10" : nil], isWatching: isWatching)
             if answer.status == 304, let known { return (known, etag) }
             let value: Value = try answer.decode()
-            // An answer that was overtaken by another one may be the older of the two.
-            if show(value, answer.etag, insteadOf: etag) { return (value, answer.etag) }
+            // An answer that was overtaken by another one may be the older of the two, or in the former language.
+            if language == session.language, show(value, answer.etag, insteadOf: etag) { return (value, answer.etag) }
         }
     }
 
@@ -55,11 +60,12 @@ final class Live<Value: Decodable & Sendable>: Sendable {
         _ method: String, _ suffix: String = "", body: JSONValue? = nil, type: String? = nil,
         ifMatch etag: String? = nil
     ) async throws -> Value {
-        let before = self.etag
+        let (before, language) = (self.etag, session.language)
         let answer = try await session.request(
             method, path + suffix, body: body, fields: ["If-Match": etag, "Content-Type": type])
         let value: Value = try answer.decode()
-        return show(value, answer.etag, insteadOf: before) || answer.etag == self.etag ? value : try await get()
+        let isShown = show(value, answer.etag, insteadOf: before) || answer.etag == self.etag
+        return isShown && language == session.language ? value : try await get()
     }
 
     /// - Parameter old: shows it only if this is still the ETag.

@@ -6,8 +6,11 @@
 public struct Service<Document: Codable & Sendable>: Sendable {
     let live: Live<Document>
 
-    init(session: Session, path: String, isConcerned: @escaping @Sendable (Change) -> Bool) {
-        live = Live(session: session, path: path, isConcerned: isConcerned)
+    init(
+        session: Session, path: String, seen: Locked<Live<Document>.Seen> = Locked(Live<Document>.Seen()),
+        isConcerned: @escaping @Sendable (Change) -> Bool
+    ) {
+        live = Live(session: session, path: path, seen: seen, isConcerned: isConcerned)
     }
 
     /// As it was read last; `nil` before.

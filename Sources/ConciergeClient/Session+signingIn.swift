@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Signing in from a flow: the event that sends the credentials carries a challenge. When the flow has signed somebody
 /// in, the old token opens one thing alone: the new token, for the client with the verifier of the challenge.

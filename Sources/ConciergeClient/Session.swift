@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -36,6 +35,16 @@ public final class Session: Sendable {
         }
     }
 
+    /// Who has signed in.
+    public struct User: Codable, Sendable, Hashable {
+        /// `nil` when nobody has.
+        public let id: String?
+        /// Whether somebody has.
+        public let authenticated: Bool
+        /// What the back end says of the user.
+        public let claims: [String: JSONValue]
+    }
+
     private struct Created: Decodable {
         let session: Info
         let token: String
@@ -44,7 +53,8 @@ public final class Session: Sendable {
     static let current = "v1/sessions/current"
 
     let transport: Transport
-    let following: Mutex<Following>
+    let following: Locked<Following>
+    private let seenUser = Locked(Live<User>.Seen())
 
     /// Is called with each new token.
     let save: @Sendable (String) -> Void
@@ -52,7 +62,7 @@ public final class Session: Sendable {
     private init(_ transport: Transport, token: String, save: @escaping @Sendable (String) -> Void) {
         self.transport = transport
         self.save = save
-        following = Mutex(Following(token: token))
+        following = Locked(Following(token: token))
     }
 
     deinit { transport.http.finishTasksAndInvalidate() }
@@ -63,20 +73,22 @@ public final class Session: Sendable {
     ///   - url: the server, such as `https://concierge.example.org`.
     ///   - token: from `token`, saved where other people cannot read it, such as the keychain.
     ///   - labels: of a session that is created.
+    ///   - language: see ``language``.
     ///   - configuration: for proxies, certificates and the like. The cache and cookies are switched off.
     ///   - save: gets each new token to be saved: of a session that is created, and after a sign-in.
     /// - Throws: `Problem`, and so does everything else here; `CancellationError` when the task is cancelled, and
     ///   `DecodingError` when what the server sends is not of your type.
     public static func open(
-        at url: URL, token: String? = nil, labels: [String: String] = [:],
+        at url: URL, token: String? = nil, labels: [String: String] = [:], language: String? = nil,
         configuration: URLSessionConfiguration = .ephemeral, save: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Session {
         if let token {
             do {
-                return try await resume(at: url, token: token, configuration: configuration, save: save)
+                return try await resume(
+                    at: url, token: token, language: language, configuration: configuration, save: save)
             } catch let problem as Problem where problem.status == 401 {}
         }
-        let transport = Transport(url: url, configuration: configuration)
+        let transport = Transport(url: url, language: language, configuration: configuration)
         let labels = try JSONValue(encoding: ["labels": labels])
         do {
             let created: Created = try await transport.send("POST", "v1/sessions", token: nil, body: labels).decode()
@@ -93,10 +105,11 @@ public final class Session: Sendable {
     ///
     /// - Throws: a `Problem` with status 401 when the session has ended.
     public static func resume(
-        at url: URL, token: String, configuration: URLSessionConfiguration = .ephemeral,
-        save: @escaping @Sendable (String) -> Void = { _ in }
+        at url: URL, token: String, language: String? = nil,
+        configuration: URLSessionConfiguration = .ephemeral, save: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Session {
-        let session = Session(Transport(url: url, configuration: configuration), token: token, save: save)
+        let transport = Transport(url: url, language: language, configuration: configuration)
+        let session = Session(transport, token: token, save: save)
         _ = try await session.info()
         return session
     }
@@ -105,6 +118,16 @@ public final class Session: Sendable {
     public var token: String {
         get { following.withLock(\.token) }
         set { replaceToken(by: newValue) }
+    }
+
+    /// Of the texts of flows, as in `Accept-Language`: `de`, or `de-AT, en;q=0.5`; `nil` leaves it to the system. When
+    /// it is set, what is followed is read again.
+    public var language: String? {
+        get { transport.language.withLock(\.self) }
+        set {
+            transport.language.withLock { $0 = newValue }
+            tell(Change())
+        }
     }
 
     /// Whether the session has ended, as far as an answer has said so. Open another one.
@@ -117,6 +140,14 @@ public final class Session: Sendable {
     public func end() async throws {
         _ = try await request("DELETE", Self.current)
         finish()
+    }
+
+    /// The user who has signed in, by a flow, another client or a back end: a service that clients only read. Its value
+    /// is shared: what one reader has read is what all see.
+    ///
+    ///     for try await user in session.user.values { greet(user.id) }
+    public var user: Service<User> {
+        Service(session: self, path: "\(Self.current)/services/user", seen: seenUser) { $0.service == "user" }
     }
 
     /// A service by its name. Nothing is sent before one of its functions is called.
@@ -156,10 +187,11 @@ public final class Session: Sendable {
     }
 
     private func begin(_ body: JSONValue) async throws -> Journey {
+        let language = language
         let answer = try await request("POST", "\(Self.current)/journeys", body: body)
         let state: Journey.State = try answer.decode()
         let journey = journey(state.id)
-        journey.live.show(state, answer.etag)
+        if language == self.language { journey.live.show(state, answer.etag) } else { try await journey.get() }
         return journey
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -9,6 +8,8 @@ import Synchronization
 struct Transport: Sendable {
     let url: URL
     let http: URLSession
+    /// See ``Session/language``.
+    let language: Locked<String?>
 
     struct Answer: Sendable {
         let status: Int
@@ -20,8 +21,9 @@ struct Transport: Sendable {
         }
     }
 
-    init(url: URL, configuration: URLSessionConfiguration) {
+    init(url: URL, language: String?, configuration: URLSessionConfiguration) {
         self.url = url
+        self.language = Locked(language)
         // Answers with ETags are kept here, and the token is all that identifies the session.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -34,6 +36,9 @@ struct Transport: Sendable {
         request.httpMethod = method
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        if let language = language.withLock(\.self) {
+            request.setValue(language, forHTTPHeaderField: "Accept-Language")
+        }
         return request
     }
 
@@ -88,7 +93,7 @@ struct Transport: Sendable {
     /// `URLSession.data(for:)`, whose cancellation deadlocks on Linux: it waits for the queue of the session under a
     /// lock of the task that the queue wants, too.
     private func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
-        let running = Mutex<URLSessionTask?>(nil)
+        let running = Locked<URLSessionTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let task = http.dataTask(with: request) { data, response, error in
@@ -148,7 +153,7 @@ struct Transport: Sendable {
 private final class PieceReader: NSObject, URLSessionDataDelegate {
     private let continuation: AsyncThrowingStream<Data, any Error>.Continuation
     /// Whether there is a refusal, or the first piece of a stream.
-    let hasBegun = Mutex(false)
+    let hasBegun = Locked(false)
 
     init(continuation: AsyncThrowingStream<Data, any Error>.Continuation) {
         self.continuation = continuation
@@ -180,7 +185,9 @@ private final class PieceReader: NSObject, URLSessionDataDelegate {
 }
 
 /// A refusal of the server (RFC 9457), or status 0 and the code `offline` when no answer came.
-public struct Problem: Error, Sendable, Decodable, CustomStringConvertible {
+///
+/// `localizedDescription` is `detail` with the first of `violations` and its place.
+public struct Problem: LocalizedError, Sendable, Decodable, CustomStringConvertible {
     /// What is wrong with the input, and where.
     public struct Violation: Decodable, Sendable, Hashable {
         /// A JSON Pointer into what was sent.
@@ -238,8 +245,12 @@ public struct Problem: Error, Sendable, Decodable, CustomStringConvertible {
     /// Whether the same request may succeed a little later.
     var isTransient: Bool { status == 0 || status == 429 || status >= 500 }
 
-    public var description: String {
-        let places = violations.map { "; \($0.pointer): \($0.detail)" }.joined()
-        return "\(status) \(code ?? "") \(detail)\(places)"
+    /// A sentence for people: `detail`, the place of the first violation, and what is wrong there.
+    public var errorDescription: String? {
+        guard let first = violations.first else { return detail }
+        let place = first.pointer.isEmpty ? "" : "\(first.pointer) "
+        return "\(detail.hasSuffix(".") ? String(detail.dropLast()) : detail): \(place)\(first.detail)"
     }
+
+    public var description: String { "\(status) \(code ?? "") \(errorDescription ?? "")" }
 }

@@ -61,6 +61,16 @@ struct DocumentationExamples {
             #expect(try await session.info().userID == nil)
             // end
             #expect(saved?.hasPrefix("cg_") == true)
+            // snippet: user
+            #expect(try await session.user.get().id == nil)
+            // end
+            // snippet: language
+            session.language = "de"
+            let login = try await session.start("login")
+            #expect(login.state?.screen?.title == "Bitte melden Sie sich an")
+            session.language = "en"
+            #expect(try await login.get().screen?.title == "Please sign in")
+            // end
             // snippet: end
             try await session.end()
             #expect(session.hasEnded)
@@ -151,6 +161,8 @@ struct DocumentationExamples {
                 #expect(problem.status == 400)
                 #expect(problem.code == "invalid_input")
                 #expect(problem.violations.first?.pointer == "/data/name")
+                let message = "The event does not accept this data here: /data/name must be a string"
+                #expect(problem.localizedDescription == message)
             }
             // end
             #expect(journey.state?.screen?.id == "start")

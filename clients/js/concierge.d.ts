@@ -3,8 +3,26 @@
 //     interface Services { profile: { name: string; email: string | null }; basket: { items: Item[] } }
 //     const session = await Session.open<Services>();
 //     (await session.service("profile").get()).name;
+//
+// `concierge types ts` writes such types of what a server has loaded: `Session.open<Services, Flows, Commands>()`.
 
 export type JSONValue = null | boolean | number | string | JSONValue[] | { [name: string]: JSONValue };
+
+/** What can be said of any flow. */
+export interface AnyFlow {
+  input: any;
+  outcome: string;
+  /** The ids of its screens, and of those of its child flows. */
+  screen: string;
+  /** The data of its events, and of those of its child flows. */
+  events: Record<string, any>;
+}
+
+/** What can be said of the commands of any service. */
+export type AnyCommands = Record<string, { input: any; output: any }>;
+
+/** What follows a name: the value, which may be left out where its type allows that. */
+type Given<Value> = undefined extends Value ? [value?: Value] : {} extends Value ? [value?: Value] : [value: Value];
 
 export interface SessionInfo {
   id: string;
@@ -32,6 +50,17 @@ export interface SessionOptions {
   labels?: Record<string, string>;
   /** Whether the events of journeys carry the JSON Schema of their data, to draw forms from. */
   schemas?: boolean;
+  /** Of the texts of flows, as in `Accept-Language`: `de`, or `de-AT, en;q=0.5`. Default: the browser's. */
+  language?: string | null;
+}
+
+/** Who has signed in. */
+export interface User {
+  /** Null when nobody has. */
+  id: string | null;
+  authenticated: boolean;
+  /** What the back end says of the user. */
+  claims: Record<string, JSONValue>;
 }
 
 export interface Answer<Body = any> {
@@ -44,7 +73,10 @@ export interface Answer<Body = any> {
   response: Response;
 }
 
-/** A refusal of the server (RFC 9457), or status 0 and code `offline` when it could not be reached. */
+/**
+ * A refusal of the server (RFC 9457), or status 0 and code `offline` when it could not be reached. `message` ends with
+ * the first of `errors` and its place.
+ */
 export class Problem extends Error {
   readonly status: number;
   readonly code?: string;
@@ -86,17 +118,27 @@ export interface SessionEvents {
   exchange: CustomEvent<Exchange>;
 }
 
-export class Session<Services extends Record<string, any> = Record<string, any>> extends EventTarget {
+export class Session<
+  Services extends Record<string, any> = Record<string, any>,
+  Flows extends Record<string, any> = Record<string, AnyFlow>,
+  Commands extends Record<string, any> = Record<string, AnyCommands>,
+> extends EventTarget {
   /** Resumes the session that `storage`, `token` or the cookie names, or creates one. */
-  static open<Services extends Record<string, any> = Record<string, any>>(
-    options?: SessionOptions,
-  ): Promise<Session<Services>>;
+  static open<
+    Services extends Record<string, any> = Record<string, any>,
+    Flows extends Record<string, any> = Record<string, AnyFlow>,
+    Commands extends Record<string, any> = Record<string, AnyCommands>,
+  >(options?: SessionOptions): Promise<Session<Services, Flows, Commands>>;
 
   readonly info: SessionInfo;
   readonly isOnline: boolean;
   readonly isExpired: boolean;
   /** Tabs with the same `storage` share it. Null in cookie mode. A sign-in from a flow replaces it; set it when your back end hands over a new one. */
   token: string | null;
+  /** Of the texts of flows. When it is set, what was read before is read again. Null leaves it to the browser. */
+  language: string | null;
+  /** The user who has signed in, by a flow, another tab or a back end: live after `follow`, like a service that was read. */
+  readonly user: Live<User>;
 
   /**
    * What an event carries so that a sign-in that it leads to is this client's. `send` adds it; only requests of your own to
@@ -108,16 +150,18 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
   /** Ends the session, and removes all of its services and journeys. */
   end(): Promise<void>;
   /** The same object for the same name. Nothing is sent before one of its functions is called. */
-  service<Name extends keyof Services & string>(name: Name): Service<Services[Name]>;
+  service<Name extends keyof Services & string>(
+    name: Name,
+  ): Service<Services[Name], Name extends keyof Commands ? Commands[Name] : {}>;
   /** Which services there are, and which of them live. Creates none. */
   services(): Promise<ServiceItem[]>;
   /** A journey that exists; `main` always does when the server has a main flow. Call `get` to read it. */
-  journey(id: string): Journey;
+  journey<Flow extends AnyFlow = AnyFlow>(id: string): Journey<Flow>;
   /** Starts a flow. `resume` continues the journey of that flow that runs, if there is one; `at` is a screen inside. */
-  start(
-    flow: string,
-    options?: { input?: JSONValue; at?: string; version?: number; resume?: boolean },
-  ): Promise<Journey>;
+  start<Id extends keyof Flows & string>(
+    flow: Id,
+    options?: { input?: Flows[Id]["input"]; at?: Flows[Id]["screen"]; version?: number; resume?: boolean },
+  ): Promise<Journey<Flows[Id]>>;
   /**
    * Goes on here with a journey of another session: by a link that `Journey.link` has made, or with one of
    * `journeysOfUser`. A `Problem` 404 when the link cannot be used any more.
@@ -168,7 +212,7 @@ export interface ServiceItem {
 }
 
 /** A value with its ETag. Dispatches `change` when it has another one, no matter which client made the change. */
-interface Live<Value> extends EventTarget {
+export interface Live<Value> extends EventTarget {
   /** As it was read last; null before, and when it is gone. */
   readonly value: Value | null;
   readonly etag: string | null;
@@ -178,7 +222,7 @@ interface Live<Value> extends EventTarget {
 }
 
 /** A JSON document of the session. */
-export interface Service<Document = any> extends Live<Document> {
+export interface Service<Document = any, Commands = AnyCommands> extends Live<Document> {
   /** Replaces it. With `etag`: only if it still has that one, else a `Problem` 412. */
   put(document: Document, etag?: string): Promise<Document>;
   /** Changes a part of it by a merge patch (RFC 7396), in which null removes a member. */
@@ -192,26 +236,37 @@ export interface Service<Document = any> extends Live<Document> {
    * Calls a command of the service, and gives its output, undefined without one. With `etag`: only if the document still
    * has that one. A refusal is a `Problem` 409 with the code `command_refused`; `answer.body.reason` says why.
    */
-  call<Output = any>(command: string, input?: JSONValue, etag?: string): Promise<Output>;
+  call<Name extends keyof Commands & string>(
+    command: Name,
+    ...input: CommandInput<Commands[Name]>
+  ): Promise<CommandOutput<Commands[Name]>>;
+  call<Output = any>(
+    command: string extends keyof Commands ? string : never,
+    input?: JSONValue,
+    etag?: string,
+  ): Promise<Output>;
   /** The same instance, in its default state. */
   clear(): Promise<Document>;
   /** The instance is gone; the next access makes a clean one. */
   remove(): Promise<Document>;
 }
 
-export interface JourneyView {
+type CommandInput<Command> = Command extends { input: infer Input } ? [...Given<Input>, string?] : [];
+type CommandOutput<Command> = Command extends { output: infer Output } ? Output : undefined;
+
+export interface JourneyView<Flow extends AnyFlow = AnyFlow> {
   id: string;
   flow: string;
   version: number;
   status: "active" | "finished" | "expired" | "stuck";
   step: number;
   /** Null when the journey is over. */
-  screen: Screen | null;
-  events: JourneyEvent[];
+  screen: Screen<Flow["screen"]> | null;
+  events: JourneyEvent<keyof Flow["events"] & string>[];
   can_go_back: boolean;
   stack: { flow: string; screen: string; presentation: string }[];
   coordinators: Coordinator | null;
-  outcome: string | null;
+  outcome: Flow["outcome"] | null;
   output: JSONValue;
   started_at: string;
   expires_at: string | null;
@@ -219,8 +274,8 @@ export interface JourneyView {
   due_at: string | null;
 }
 
-export interface Screen {
-  id: string;
+export interface Screen<Id extends string = string> {
+  id: Id;
   /** Which screen of the client draws it. */
   name: string;
   title?: string;
@@ -232,8 +287,8 @@ export interface Screen {
   status?: string;
 }
 
-export interface JourneyEvent {
-  name: string;
+export interface JourneyEvent<Name extends string = string> {
+  name: Name;
   enabled: boolean;
   /** Why it is not enabled. */
   why?: { pointer: string; detail: string }[];
@@ -248,16 +303,19 @@ export interface Coordinator {
 }
 
 /** A way through a flow: draw `view.screen`, send one of `view.events`. */
-export interface Journey extends Live<JourneyView> {
+export interface Journey<Flow extends AnyFlow = AnyFlow> extends Live<JourneyView<Flow>> {
   /** The same as `value`. */
-  readonly view: JourneyView | null;
+  readonly view: JourneyView<Flow> | null;
   /** Takes a step. A `Problem` 412 when what was seen has changed; `view` is the new one then. */
-  send(event: string, data?: JSONValue): Promise<JourneyView>;
-  back(): Promise<JourneyView>;
+  send<Event extends keyof Flow["events"] & string>(
+    event: Event,
+    ...data: Given<Flow["events"][Event]>
+  ): Promise<JourneyView<Flow>>;
+  back(): Promise<JourneyView<Flow>>;
   /** A deep link: goes to a screen along a path that the server computes. A `Problem` 409 says what blocks it. */
-  navigate(screen: string): Promise<JourneyView>;
+  navigate(screen: Flow["screen"]): Promise<JourneyView<Flow>>;
   /** Releases everything of the journey and begins again. The session's services stay. */
-  startOver(flow?: string, input?: JSONValue): Promise<JourneyView>;
+  startOver(flow?: string, input?: JSONValue): Promise<JourneyView<Flow>>;
   abandon(): Promise<void>;
   /** A secret by which the journey can be taken to another session, once; good for seven days unless `expiresIn` says. */
   link(expiresIn?: string): Promise<{ link: string; expires_at: string }>;

@@ -4,8 +4,10 @@
 export class Problem extends Error {
   name = "Problem";
   constructor(answer) {
-    super(answer.body?.detail ?? `The server answered ${answer.status}.`);
-    Object.assign(this, { status: answer.status, code: answer.body?.code, errors: answer.body?.errors ?? [], answer });
+    const { detail = `The server answered ${answer.status}.`, code, errors = [] } = answer.body ?? {};
+    const [first] = errors;
+    super(first ? `${detail.replace(/\.$/, "")}: ${`${first.pointer} ${first.detail}`.trim()}` : detail);
+    Object.assign(this, { status: answer.status, code, errors, answer });
   }
 }
 
@@ -54,6 +56,14 @@ export class Session extends EventTarget {
     this.#token = token;
     token ? storage?.setItem(key, token) : storage?.removeItem(key);
     this.isExpired &&= !token;
+  }
+
+  get language() {
+    return this.#options.language ?? null;
+  }
+  set language(language) {
+    this.#options.language = language;
+    this.#deliver({ type: "refresh" });
   }
 
   // After a sign-in it proves that this client has sent the credentials (RFC 7636). Tabs share it, as they do the token.
@@ -111,6 +121,10 @@ export class Session extends EventTarget {
   refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body, isExpired: false });
   end = () => this.request("DELETE", CURRENT).catch(unless401).then(() => ((this.token = null), this.#expire()));
   service = (name) => this.item(Service, `${CURRENT}/services/${name}`);
+  /** Live from its first use on: `follow` reads it like what was read before. */
+  get user() {
+    return Object.assign(this.service("user"), { isFollowed: true });
+  }
   services = async () => (await this.request("GET", `${CURRENT}/services?limit=100`)).body.items;
   journey = (id) => this.item(Journey, `${CURRENT}/journeys/${id}`, this.query);
 
@@ -120,17 +134,19 @@ export class Session extends EventTarget {
 
   async #begin(request) {
     const path = `${CURRENT}/journeys${this.query}`;
+    const { language } = this;
     const { body, etag } = await this.request("POST", path, { body: request });
     const journey = this.journey(body.id);
-    journey.etag ? await journey.get() : journey.show(body, etag);
+    journey.etag || language !== this.language ? await journey.get() : journey.show(body, etag);
     return journey;
   }
 
   /** Any request of the API, repeated when that may help. A key makes it safe for what changes something. */
   async request(method, path, { body, headers, signal, isWatching, isAgain } = {}, count = 1) {
-    const { token, info } = this;
+    const { token, info, language } = this;
     const { url, mode } = this.#options;
-    const fields = { ...(body !== undefined && { "content-type": "application/json" }), ...headers };
+    const fields = { ...(language && { "accept-language": language }), ...headers };
+    if (body !== undefined) fields["content-type"] ??= "application/json";
     if (token) fields.authorization = `Bearer ${token}`;
     if (method !== "GET") fields["idempotency-key"] ??= `"${crypto.getRandomValues(new Uint32Array(4)).join("-")}"`;
     const init = { method, headers: fields, body: JSON.stringify(body), signal, cache: "no-store" };
@@ -274,6 +290,7 @@ class Live extends EventTarget {
 
   async read({ headers, ...options } = {}) {
     const { value, etag } = this;
+    const { language } = this.session;
     const fields = { ...(etag && { "if-none-match": etag }), ...headers };
     this.isFollowed = true;
     const request = this.session.request("GET", this.path + this.query, { ...options, headers: fields });
@@ -282,15 +299,17 @@ class Live extends EventTarget {
       throw error;
     });
     if (answer.status === 304) return { value, etag };
-    // What was shown meanwhile may be newer than this answer.
-    return this.etag === etag ? this.show(answer.body, answer.etag) : this.read({ ...options, headers });
+    // What was shown meanwhile may be newer than this answer, which may be in another language by now.
+    const isLatest = this.etag === etag && this.session.language === language;
+    return isLatest ? this.show(answer.body, answer.etag) : this.read({ ...options, headers });
   }
 
   async write(method, path, options) {
     const before = this.etag;
+    const { language } = this.session;
     const { body, etag } = await this.session.request(method, this.path + path, options);
     if (this.etag === before) this.show(body, etag);
-    else if (this.etag !== etag) await this.get();
+    if (this.etag !== etag || this.session.language !== language) await this.get();
     return this.value;
   }
 

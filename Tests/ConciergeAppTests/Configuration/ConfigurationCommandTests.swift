@@ -13,7 +13,7 @@ struct ConfigurationCommandTests {
         arguments: [
             (
                 ["srve"],
-                #"concierge: there is no command "srve"; allowed is one of init, serve, dev, check, config, schema, simulate, test, paths, store, session, service, journey, task, user, import, export, health, report, version, help; did you mean serve?"#
+                #"concierge: there is no command "srve"; allowed is one of init, serve, dev, check, config, schema, types, simulate, test, paths, store, session, service, journey, task, user, import, export, health, report, version, help; did you mean serve?"#
             ),
             (["serve", "--prot", "1"], #"concierge: serve has no flag "--prot"; did you mean --port?"#),
             (
@@ -57,7 +57,7 @@ struct ConfigurationCommandTests {
             (["version", "now"], #"concierge: version takes no argument "now""#),
             (
                 ["help", "sevre"],
-                #"concierge: there is no command "sevre"; allowed is one of init, serve, dev, check, config, schema, simulate, test, paths, store, session, service, journey, task, user, import, export, health, report, version, help; did you mean serve?"#
+                #"concierge: there is no command "sevre"; allowed is one of init, serve, dev, check, config, schema, types, simulate, test, paths, store, session, service, journey, task, user, import, export, health, report, version, help; did you mean serve?"#
             ),
         ])
     func wrongUsage(arguments: [String], sentence: String) async throws {
