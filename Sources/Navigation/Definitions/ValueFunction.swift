@@ -65,7 +65,7 @@ public enum ValueFunction: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a text that begins with "/" was a literal before texts in arguments could be paths. It still is one where
-    /// nothing has that name.
+    /// Whether a text that begins with "/" was a literal before texts in arguments could be paths. It still is one
+    /// where nothing has that name.
     var hasOldTexts: Bool { [.concat, .trim, .lower, .upper, .count].contains(self) }
 }

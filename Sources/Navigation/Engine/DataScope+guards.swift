@@ -9,8 +9,8 @@ enum Verdict {
     /// It compares what cannot be compared. A step is refused for it, and so for its opposite.
     case undecided
 
-    /// Of two of which both must hold: what fails makes it fail, whatever the other is. What is undecided may still fail,
-    /// but never hold.
+    /// Of two of which both must hold: what fails makes it fail, whatever the other is. What is undecided may still
+    /// fail, but never hold.
     func and(_ other: Verdict) -> Verdict {
         switch (self, other) {
         case (.fails, _), (_, .fails): .fails

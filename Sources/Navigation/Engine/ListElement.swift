@@ -1,7 +1,7 @@
 import JSONDocument
 
-/// The element that a list function, or a quantifier, looks at: `/item` and `/index`. A class, so that nothing is copied
-/// for each element, and a scope outside of lists carries nothing.
+/// The element that a list function, or a quantifier, looks at: `/item` and `/index`. A class, so that nothing is
+/// copied for each element, and a scope outside of lists carries nothing.
 final class ListElement {
     let list: ListValues
     /// The element of the list around, which this one shadows.
