@@ -48,7 +48,7 @@ struct ClientTypes {
     let flows: [Flow]
 
     init(_ catalog: ServiceCatalog, _ flows: FlowCatalog) {
-        let sorted = catalog.services.sorted { $0.name < $1.name }
+        let sorted = catalog.services(for: .client).sorted { $0.name < $1.name }
         services = sorted.map { ($0.name, $0.schema.document) }
         commands = sorted.filter { !$0.commands.isEmpty }.map { service in
             let commands = service.commands.map {
