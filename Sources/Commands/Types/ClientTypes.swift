@@ -105,7 +105,10 @@ extension ClientTypes.Flow {
             known.events = ClientTypes.Event.merged(
                 known.events
                     + events.map { event in
-                        .init(name: event, data: [(screen.accepts[event] ?? version.accepts[event])?.document])
+                        // What nothing reads is no data.
+                        let isBare = event == back && screen.onBack == nil
+                        let shape = screen.accepts[event] ?? version.accepts[event]
+                        return .init(name: event, data: isBare ? [] : [shape?.document])
                     })
             screens[state.id] = known
         }
