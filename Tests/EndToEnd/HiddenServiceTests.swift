@@ -27,7 +27,8 @@ struct HiddenServiceTests {
         """
     private static let own = """
         {"id": "own", "version": 1, "initial": "a", "owns": ["limit"],
-         "states": {"a": {"on": {"spend": {"actions": [{"set": "/limit/most", "value": 1}]}}}}}
+         "states": {"a": {"on": {"spend": {"actions": [{"set": "/limit/most", "value": 1}]}, "leave": {"target": "z"}}},
+                    "z": {"type": "final"}}}
         """
 
     private static func withLimit(

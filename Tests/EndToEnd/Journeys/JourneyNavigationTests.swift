@@ -63,9 +63,8 @@ struct JourneyNavigationTests {
     private static let shop = """
         {"id": "shop", "version": 1, "initial": "list",
          "accepts": {"show": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string", "maxLength": 9}}}},
-         "states": {
-           "list": {"on": {"show": {"target": "product", "params": {"id": {"$from": "/event/id"}}}}},
-           "product": {"on": {"show": {"target": "product", "params": {"id": {"$from": "/event/id"}}}}}}}
+         "on": {"show": {"target": "product", "params": {"id": {"$from": "/event/id"}}}},
+         "states": {"list": {}, "product": {}}}
         """
 
     @Test("params say which frame of a screen is meant, for a journey that runs and one that begins there")
@@ -77,8 +76,9 @@ struct JourneyNavigationTests {
             #expect(started.status == 201)
             #expect(started[member: "screen"]?[member: "params"] == ["id": "x"])
             let journey = try #require(started["Location"])
-            func go(_ params: String, by some: TestClient? = nil, _ path: String? = nil) async throws -> TestResponse {
-                try await (some ?? client).send(
+            func go(_ params: String, by another: TestClient? = nil, _ path: String? = nil) async throws -> TestResponse
+            {
+                try await (another ?? client).send(
                     "POST", "\(path ?? journey)/navigation", json: #"{"to":"product","params":\#(params)}"#)
             }
             let other = try await go(#"{"id":"y"}"#)

@@ -293,11 +293,12 @@ struct PersonAnswerTests {
         "z": ["type": "final"],
     ])
 
-    private func traveller(_ names: JSONDocument?...) throws -> Traveller {
+    private func traveller(_ names: String?...) throws -> Traveller {
+        let people = names.map { name -> JSONDocument in
+            if let name { ["name": JSONDocument(name)] } else { .emptyObject }
+        }
         var traveller = try Traveller(Self.flow)
-        traveller.services["limits"] = [
-            "people": JSONDocument(names.map { name in name.map { ["name": $0] } ?? .emptyObject })
-        ]
+        traveller.services["limits"] = ["people": JSONDocument(people)]
         try traveller.send("start")
         return traveller
     }

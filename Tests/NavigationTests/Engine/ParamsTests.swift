@@ -119,10 +119,17 @@ struct ParamsWayTests {
         ],
     ]
 
+    private static let accepts: JSONDocument = [
+        "show": [
+            "type": "object", "required": ["id"], "properties": ["id": ["type": "string"], "tab": ["type": "string"]],
+        ]
+    ]
+
     private static let flow = Flows.make(
         [
-            "a": ["on": ["list": ["target": "list"]]], "list": ["on": ["show": show]],
+            "a": ["on": ["list": ["target": "list"]]], "list": ["accepts": accepts, "on": ["show": show]],
             "product": [
+                "accepts": accepts,
                 "requires": [["not": ["compare": ["/frame/id", "==", ["value": "secret"]]]]],
                 "on": ["show": show, "buy": ["target": "bought"]],
             ],
@@ -130,21 +137,16 @@ struct ParamsWayTests {
             "closed": ["on": ["on": ["target": "a"]]],
         ],
         adding: [
-            "accepts": [
-                "show": [
-                    "type": "object", "required": ["id"],
-                    "properties": ["id": ["type": "string"], "tab": ["type": "string"]],
-                ]
-            ],
-            "on": ["wipe": ["target": "closed", "params": ["x": 1], "actions": [["clear": "limits"]]]],
+            "on": ["wipe": ["target": "closed", "params": ["x": 1], "actions": [["clear": "limits"]]]]
         ])
 
+    /// The `id` of each frame of the stack, and the way.
     private func go(
         _ traveller: Traveller, to screen: String = "product", _ params: JSONDocument?
-    ) throws -> (stack: [JSONDocument?], path: [String]) {
+    ) throws -> (ids: [String], path: [String]) {
         let way = try traveller.engine.navigate(
             traveller.journey, to: screen, params: params, services: traveller.services, now: traveller.now)
-        return (way.step.journey.frames.map { $0.params?[member: "id"] }, way.path)
+        return (way.step.journey.frames.map { $0.params?[member: "id"]?.string ?? "-" }, way.path)
     }
 
     private func invalid(_ params: JSONDocument, to screen: String = "product") throws -> [String]? {
@@ -160,8 +162,8 @@ struct ParamsWayTests {
     @Test("the event that makes the frame is sent with what the params say")
     func made() throws {
         let traveller = try Traveller(Self.flow)
-        let (stack, path) = try go(traveller, ["id": "x"])
-        #expect(stack == [nil, nil, "x"])
+        let (ids, path) = try go(traveller, ["id": "x"])
+        #expect(ids == ["-", "-", "x"])
         #expect(path == ["list", "product"])
         let way = try traveller.engine.navigate(
             traveller.journey, to: "product", params: ["id": "x", "tab": "more", "kind": "thing"],
@@ -174,10 +176,13 @@ struct ParamsWayTests {
         var traveller = try Traveller(Self.flow)
         try traveller.send("list")
         for id in ["x", "y"] { try traveller.send("show", ["id": JSONDocument(id)]) }
-        #expect(try go(traveller, ["id": "y"]) == ([nil, nil, "x", "y"], []))
-        #expect(try go(traveller, ["id": "x"]) == ([nil, nil, "x"], ["product"]))
-        #expect(try go(traveller, ["id": "z"]) == ([nil, nil, "x", "y", "z"], ["product"]))
-        #expect(try go(traveller, nil) == ([nil, nil, "x", "y"], []))
+        for (params, ids, path) in [
+            (["id": "y"], ["-", "-", "x", "y"], []), (["id": "x"], ["-", "-", "x"], ["product"]),
+            (["id": "z"], ["-", "-", "x", "y", "z"], ["product"]), (nil, ["-", "-", "x", "y"], []),
+        ] as [(JSONDocument?, [String], [String])] {
+            let way = try go(traveller, params)
+            #expect(way.ids == ids && way.path == path)
+        }
         #expect(try go(traveller, .emptyObject).path == [])
     }
 
@@ -214,6 +219,6 @@ struct ParamsWayTests {
         let way = try traveller.engine.start(
             flow: "test", id: "other", at: "product", params: ["id": "x"], services: traveller.services,
             now: traveller.now)
-        #expect(way.step.journey.frames.map { $0.params?[member: "id"] } == [nil, nil, "x"])
+        #expect(way.step.journey.frames.map { $0.params?[member: "id"]?.string ?? "-" } == ["-", "-", "x"])
     }
 }
