@@ -133,15 +133,18 @@ public struct Journey: Sendable, Identifiable {
     }
 
     /// Returns to the screen below.
+    ///
+    /// - Parameter data: what the screen accepts with `back`, such as a draft.
     @discardableResult
-    public func back() async throws -> State { try await send("back") }
+    public func back(_ data: JSONValue? = nil) async throws -> State { try await send("back", data) }
 
     /// A deep link: goes to a screen along a path that the server computes.
     ///
+    /// - Parameter params: those of the screen's frame, as `Screen.params` shows them.
     /// - Throws: a `Problem` with status 409 that says what blocks it.
     @discardableResult
-    public func navigate(to screen: String) async throws -> State {
-        try await live.call("POST", "/navigation", body: ["to": .string(screen)])
+    public func navigate(to screen: String, params: JSONValue? = nil) async throws -> State {
+        try await live.call("POST", "/navigation", body: .object(given: ["to": .string(screen), "params": params]))
     }
 
     /// Releases everything of the journey and begins again. The session's services stay.

@@ -165,12 +165,14 @@ public final class Session: Sendable {
     /// - Parameters:
     ///   - input: what the flow takes.
     ///   - screen: where to begin, along a path that the server computes: a deep link.
+    ///   - params: those of that screen's frame.
     ///   - resume: continues the journey of that flow that runs, if there is one.
     public func start(
-        _ flow: String, input: JSONValue? = nil, at screen: String? = nil, resume: Bool = false
+        _ flow: String, input: JSONValue? = nil, at screen: String? = nil, params: JSONValue? = nil,
+        resume: Bool = false
     ) async throws -> Journey {
         let body = JSONValue.object(given: [
-            "flow": .string(flow), "input": input, "at": screen.map(JSONValue.string),
+            "flow": .string(flow), "input": input, "at": screen.map(JSONValue.string), "params": params,
             "resume": resume ? .bool(true) : nil,
         ])
         return try await begin(body)

@@ -345,7 +345,8 @@ struct AdminTests {
                 ])
             let expected: JSONDocument = [
                 "name": "notes", "kind": "document", "default": ["a": 1], "concurrency": "first_write",
-                "lifetime_ms": 90_000, "bound_to_user": true, "read_only": false, "live": 1, "scope": "session",
+                "lifetime_ms": 90_000, "bound_to_user": true, "read_only": false, "hidden": false, "live": 1,
+                "scope": "session",
             ]
             #expect(kinds.items.last == expected)
             let statistics = try await app.admin().get("/v1/stats").json

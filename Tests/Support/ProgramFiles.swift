@@ -46,7 +46,8 @@ extension ServiceFile {
             ("name", JSONDocument(name)), ("schema", schemaDocument), ("default", defaultState),
             ("concurrency", JSONDocument(concurrency.rawValue)),
         ]
-        members.append(scope == .process ? ("scope", "process") : ("access", JSONDocument(access.rawValue)))
+        if scope == .process { members.append(("scope", "process")) }
+        if scope == .session || access == .hidden { members.append(("access", JSONDocument(access.rawValue))) }
         if let summary { members.append(("description", JSONDocument(summary))) }
         if let lifetime { members.append(("lifetime", JSONDocument("\(lifetime.milliseconds)ms"))) }
         if let boundTo { members.append(("bound_to", JSONDocument(boundTo.rawValue))) }

@@ -157,10 +157,13 @@ export class Session<
   services(): Promise<ServiceItem[]>;
   /** A journey that exists; `main` always does when the server has a main flow. Call `get` to read it. */
   journey<Flow extends AnyFlow = AnyFlow>(id: string): Journey<Flow>;
-  /** Starts a flow. `resume` continues the journey of that flow that runs, if there is one; `at` is a screen inside. */
+  /**
+   * Starts a flow. `resume` continues the journey of that flow that runs, if there is one; `at` is a screen inside, and
+   * `params` are those of its frame.
+   */
   start<Id extends keyof Flows & string>(
     flow: Id,
-    options?: { input?: Flows[Id]["input"]; at?: Flows[Id]["screen"]; version?: number; resume?: boolean },
+    options?: { input?: Flows[Id]["input"]; at?: Flows[Id]["screen"]; params?: Record<string, JSONValue>; version?: number; resume?: boolean },
   ): Promise<Journey<Flows[Id]>>;
   /**
    * Goes on here with a journey of another session: by a link that `Journey.link` has made, or with one of
@@ -302,6 +305,8 @@ export interface Coordinator {
   children: Coordinator[];
 }
 
+type BackData<Events> = Events extends { back: infer Data } ? Data : unknown;
+
 /** A way through a flow: draw `view.screen`, send one of `view.events`. */
 export interface Journey<Flow extends AnyFlow = AnyFlow> extends Live<JourneyView<Flow>> {
   /** The same as `value`. */
@@ -311,9 +316,13 @@ export interface Journey<Flow extends AnyFlow = AnyFlow> extends Live<JourneyVie
     event: Event,
     ...data: Given<Flow["events"][Event]>
   ): Promise<JourneyView<Flow>>;
-  back(): Promise<JourneyView<Flow>>;
-  /** A deep link: goes to a screen along a path that the server computes. A `Problem` 409 says what blocks it. */
-  navigate(screen: Flow["screen"]): Promise<JourneyView<Flow>>;
+  /** Returns to the screen below, with an object that the screen accepts with `back`, such as a draft. */
+  back(data?: BackData<Flow["events"]>): Promise<JourneyView<Flow>>;
+  /**
+   * A deep link: goes to a screen along a path that the server computes. A `Problem` 409 says what blocks it.
+   * `params` are those of the screen's frame, as `view.screen.params` shows them.
+   */
+  navigate(screen: Flow["screen"], params?: Record<string, JSONValue>): Promise<JourneyView<Flow>>;
   /** Releases everything of the journey and begins again. The session's services stay. */
   startOver(flow?: string, input?: JSONValue): Promise<JourneyView<Flow>>;
   abandon(): Promise<void>;

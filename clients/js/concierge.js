@@ -375,8 +375,9 @@ export class Journey extends Live {
     });
   }
 
-  back = () => this.send("back");
-  navigate = (to) => this.write("POST", `/navigation${this.query}`, { body: { to } });
+  // As a listener it is given the browser's event, which is no data.
+  back = (data) => this.send("back", data?.constructor === Object ? data : undefined);
+  navigate = (to, params) => this.write("POST", `/navigation${this.query}`, { body: { to, params } });
   startOver = (flow, input) => this.write("PUT", this.query, { body: { flow, input } });
   link = async (expires_in) => (await this.session.request("POST", `${this.path}/links`, { body: { expires_in } })).body;
   abandon = () => this.session.request("DELETE", this.path).then(() => this.show(null, null));

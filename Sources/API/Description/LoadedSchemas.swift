@@ -187,7 +187,8 @@ struct LoadedSchemas: Sendable {
     /// One schema for each name of an event, told apart by `event`. Its `data` is that of the flows and screens that
     /// have an event of the name.
     private mutating func addEvents(of flows: FlowCatalog, withThoseOfBackEnds: Bool) {
-        var shapes: [String: [(shape: ShapeRule?, name: String)]] = ["back": []]
+        // Clients that do not know what a screen takes with `back` send it without data.
+        var shapes: [String: [(shape: ShapeRule?, name: String)]] = [EventRule.back: [(nil, "")]]
         for flow in flows.flows {
             for (event, found) in Self.events(of: flow, withThoseOfBackEnds) {
                 var known: Set<[UInt8]?> = []
@@ -224,8 +225,12 @@ struct LoadedSchemas: Sendable {
                 found[rule.event, default: []].append(
                     (screen.accepts[rule.event] ?? flow.accepts[rule.event], state.id))
             }
+            if let shape = screen.accepts[EventRule.back] {
+                found[EventRule.back, default: []].append((shape, state.id))
+            }
             // Of an event that the flow takes on each of its screens.
-            for (event, shape) in screen.accepts where screen.rule(for: event) == nil && found[event] != nil {
+            for (event, shape) in screen.accepts
+            where screen.rule(for: event) == nil && event != EventRule.back && found[event] != nil {
                 found[event, default: []].append((shape, state.id))
             }
         }

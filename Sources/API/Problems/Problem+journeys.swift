@@ -88,6 +88,9 @@ extension Problem {
                 errors: [
                     InvalidInput(pointer: "/\(member)", detail: "there is no screen \(screen.quoted)")
                 ])
+        case .paramsInvalid(let places):
+            self.init(
+                .invalidInput, "The screen does not take these params.", errors: Self.errors(places, in: "/params"))
         case .stackFull: self.init(.stackFull)
         case .taskOver: self.init(.taskOver)
         case .unknownOutcome(let outcome, let known): self.init(unknownOutcome: outcome, known: known)

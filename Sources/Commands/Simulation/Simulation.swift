@@ -164,7 +164,8 @@ struct Simulation {
             try checkIsTaken(try await sessions.endTask(task.task.id, outcome: outcome, output: output ?? .null))
             return (try await session.journey(id), [])
         case .back: return (try await send("back", nil, to: id), [])
-        case .navigate(let screen): return try await session.navigate(journey: id, to: screen)
+        case .navigate(let screen, let params):
+            return try await session.navigate(journey: id, to: screen, params: params)
         case .user(let user):
             if let user {
                 _ = try await sessions.attachUser(user, to: session)

@@ -7,7 +7,7 @@ struct SimulationScript {
         case event(String, data: JSONDocument?, isFromBackend: Bool)
         /// The work for the task that the journey waits for ends.
         case task(String, outcome: String, output: JSONDocument?)
-        case navigate(to: String)
+        case navigate(to: String, params: JSONDocument?)
         case back
         /// A user is signed in, or out: nil.
         case user(String?)
@@ -153,7 +153,9 @@ struct SimulationScript {
         {
             return .task(task, outcome: outcome, output: document[member: "output"])
         }
-        if let screen = document[member: "navigate"]?.string, has(["navigate"]) { return .navigate(to: screen) }
+        if let screen = document[member: "navigate"]?.string, has(["navigate", "params"]) {
+            return .navigate(to: screen, params: document[member: "params"])
+        }
         if document[member: "back"]?.bool == true, has(["back"]) { return .back }
         if let user = document[member: "user"], has(["user"]), user.isNull || user.string != nil {
             return .user(user.string)
@@ -176,7 +178,8 @@ extension SimulationScript.Step: CustomStringConvertible {
             (isFromBackend ? "back end: " : "") + (data.map { "\(name) \($0)" } ?? name)
         case .task(let name, let outcome, let output):
             "task \(name): \(outcome)" + (output.map { " \($0)" } ?? "")
-        case .navigate(let screen): "navigate to \(screen)"
+        case .navigate(let screen, let params):
+            "navigate to \(screen)" + (params.map { " \($0)" } ?? "")
         case .back: "back"
         case .user(let user): user.map { "\($0) is signed in" } ?? "the user is signed out"
         case .wait(let duration): "wait \(DurationText.format(duration))"

@@ -48,7 +48,7 @@ struct ClientTypes {
     let flows: [Flow]
 
     init(_ catalog: ServiceCatalog, _ flows: FlowCatalog) {
-        let sorted = catalog.services.sorted { $0.name < $1.name }
+        let sorted = catalog.services(for: .client).sorted { $0.name < $1.name }
         services = sorted.map { ($0.name, $0.schema.document) }
         commands = sorted.filter { !$0.commands.isEmpty }.map { service in
             let commands = service.commands.map {
@@ -105,7 +105,10 @@ extension ClientTypes.Flow {
             known.events = ClientTypes.Event.merged(
                 known.events
                     + events.map { event in
-                        .init(name: event, data: [(screen.accepts[event] ?? version.accepts[event])?.document])
+                        // What nothing reads is no data.
+                        let isBare = event == back && screen.onBack == nil
+                        let shape = screen.accepts[event] ?? version.accepts[event]
+                        return .init(name: event, data: isBare ? [] : [shape?.document])
                     })
             screens[state.id] = known
         }

@@ -98,7 +98,8 @@ struct TypeScriptTypes {
             let types = event.data.map { schema in
                 schema.map { type(of: $0, named: name, sharedAs: "\(flow.id) \(event.name)") } ?? "unknown"
             }
-            written.append((event.name, Self.union(types, without: "unknown")))
+            // Going back never needs data.
+            written.append((event.name, Self.union(types + (event.isBack ? ["undefined"] : []), without: "unknown")))
         }
         return written
     }

@@ -372,7 +372,7 @@ package actor Application {
     private func describe(_ listener: APIListener, _ catalog: ServiceCatalog) -> OpenAPIEndpoint {
         // The description is public, so it leaves out flows that need a token.
         OpenAPIEndpoint(
-            listener: listener, services: catalog.services,
+            listener: listener, services: catalog.services(for: listener == .admin ? .admin : .client),
             flows: loaded.configuration.flowsPublic == .nothing ? .empty : loaded.flows)
     }
 

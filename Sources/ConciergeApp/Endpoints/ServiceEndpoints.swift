@@ -212,14 +212,16 @@ struct ServiceEndpoints: Sendable {
     @Sendable private func list(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
         if let journey = journey(of: request) {
-            let services = try await session.services(inJourney: journey)
+            let services = try await session.services(inJourney: journey).filter { isShown($0.status) }
             return .page(try ListPage(of: services, try PageRequest(request), named: \.status.name)) {
                 $0.service($1.status, owner: $1.owner)
             }
         }
-        let services = try session.services()
+        let services = try session.services().filter(isShown)
         return .page(try ListPage(of: services, try PageRequest(request), named: \.name)) { $0.service($1) }
     }
+
+    private func isShown(_ status: ServiceStatus) -> Bool { catalog[status.name]?.isShown(to: caller) ?? true }
 
     @Sendable private func removeAll(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let response = UnitResponse<Void>(to: request) { _ in .done }
@@ -269,9 +271,10 @@ struct ServiceEndpoints: Sendable {
         // An escaped name is rare and takes the slow path.
         var service: RegisteredService?
         request.withParameter(nameParameter) { service = catalog.service(named: $0) }
-        if let service, place != .process { return service }
+        if let service, place != .process, service.isShown(to: caller) { return service }
         let name = request.parameter("name")
-        return try place == .process ? Self.processDocument(named: name, catalog) : catalog.service(named: name)
+        return try place == .process
+            ? Self.processDocument(named: name, catalog) : catalog.service(named: name, for: caller)
     }
 
     /// - Throws: 404 for a service of each session, too.

@@ -43,6 +43,7 @@ struct StatusEndpoints: Sendable {
             if let lifetime = service.lifetime { json.int(Int(lifetime)) } else { json.null() }
             json.member("bound_to_user", service.isUserBound)
             json.member("read_only", service.isReadOnly)
+            json.member("hidden", service.isHidden)
             json.member("live", service.live)
             json.endObject()
         }

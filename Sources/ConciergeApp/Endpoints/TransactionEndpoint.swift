@@ -61,7 +61,9 @@ struct TransactionEndpoint: Sendable {
         let members = try RequestBody.members(
             of: document, at: pointer, known: ["op", "service", "command", "value", "if_match", "journey"])
         guard let name = members["service"]?.string else { throw invalid("service", "must name a service") }
-        guard let service = catalog[name] else { throw invalid("service", "there is no service of that name") }
+        guard let service = catalog[name], service.isShown(to: .client) else {
+            throw invalid("service", "there is no service of that name")
+        }
         let value = members["value"]
         let action: ServiceOperation.Action
         switch members["op"]?.string {

@@ -41,7 +41,10 @@ struct WatchEndpoint: Sendable {
                     // nginx would otherwise keep the stream until it has a buffer full.
                     "X-Accel-Buffering": "no",
                 ],
-                source: EventStream(watcher, isReset: isReset) { [sessions] in sessions.timestamp($0) }.source))
+                source: EventStream(
+                    watcher, isReset: isReset, isHidden: { [sessions] in sessions.catalog[$0]?.isHidden ?? false },
+                    timestamp: { [sessions] in sessions.timestamp($0) }
+                ).source))
     }
 
     /// - Returns: nil when the client begins.
@@ -105,6 +108,8 @@ final class EventStream: Sendable {
     private let watcher: SessionWatcher
     /// Whether changes before the stream's beginning were lost.
     private let isReset: Bool
+    /// Whether clients are not told of the service of that name.
+    private let isHidden: @Sendable (String) -> Bool
     private let timestamp: @Sendable (Int64) -> Timestamp
     private let stage = Mutex(Stage.new)
 
@@ -112,9 +117,13 @@ final class EventStream: Sendable {
     /// How long browsers wait before they connect again, in milliseconds. After a restart not all come at once.
     private static let retry = 1_000...5_000
 
-    init(_ watcher: SessionWatcher, isReset: Bool = false, timestamp: @escaping @Sendable (Int64) -> Timestamp) {
+    init(
+        _ watcher: SessionWatcher, isReset: Bool = false, isHidden: @escaping @Sendable (String) -> Bool,
+        timestamp: @escaping @Sendable (Int64) -> Timestamp
+    ) {
         self.watcher = watcher
         self.isReset = isReset
+        self.isHidden = isHidden
         self.timestamp = timestamp
     }
 
@@ -133,7 +142,13 @@ final class EventStream: Sendable {
             let head = Array("retry: \(Int.random(in: Self.retry))\nid: \(watcher.point)\n\n".utf8)
             let reset = Self.event("reset", id: watcher.point) { $0.member("revision", watcher.point) }
             done(.bytes(isReset ? head + reset : head))
-        case .open: watcher.next { [self] event in done(piece(event)) }
+        case .open:
+            watcher.next { [self] event in
+                let piece = piece(event)
+                // Of a commit that changed nothing that is shown. Without bytes the stream would end.
+                if case .bytes(let bytes) = piece, bytes.isEmpty { return next(done) }
+                done(piece)
+            }
         case .closing: done(.end)
         }
     }
@@ -162,8 +177,9 @@ final class EventStream: Sendable {
 
     private func text(of commit: WatchedCommit) -> [UInt8] {
         var text: [UInt8] = []
-        for (place, change) in commit.changes.enumerated() {
-            let isLast = place == commit.changes.count - 1 && !commit.isLater
+        let changes = commit.changes.filter { !($0.service.map(isHidden) ?? false) }
+        for (place, change) in changes.enumerated() {
+            let isLast = place == changes.count - 1 && !commit.isLater
             text += event(of: change, in: commit, id: isLast ? commit.revision : nil)
         }
         return text

@@ -10,12 +10,14 @@ package struct ServiceFile: Sendable {
         case user
     }
 
-    /// Who may write the service.
+    /// Who may read and write the service.
     package enum Access: String, Sendable, CaseIterable {
         /// The session's own client, flows, and the admin listener.
         case readWrite = "read_write"
         /// Flows and the admin listener. The client can rely on the state, and cannot forge it.
         case readOnly = "read_only"
+        /// Flows and the admin listener, and nobody else knows of it.
+        case hidden
     }
 
     /// As in a path: `basket`.
@@ -61,7 +63,8 @@ extension ServiceDefinition {
             declared: file.name, schema: file.schemaDocument, default: file.defaultState,
             scope: file.scope, lifetime: file.lifetime?.milliseconds,
             concurrency: file.concurrency,
-            isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
+            isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly,
+            isHidden: file.access == .hidden)
     }
 }
 

@@ -111,7 +111,8 @@ struct ServiceFileReader {
 
     /// A document of the process does not end, belongs to no user, and is written by the admin listener alone.
     private mutating func refuseWhatSessionsHave() {
-        for key in ["lifetime", "bound_to", "access"] where file.document[member: key] != nil {
+        let isHidden = file.document[member: "access"]?.string == ServiceFile.Access.hidden.rawValue
+        for key in ["lifetime", "bound_to"] + (isHidden ? [] : ["access"]) where file.document[member: key] != nil {
             report(
                 key, "not_of_process",
                 "\(key) has no meaning with the scope process: all sessions read the one document, and the admin listener "

@@ -31,8 +31,12 @@ extension FlowCheck {
                     "\(nav.rawValue) goes \(nav == .popTo ? "back" : "forward") to a screen, and \"\(state.id)\" is a "
                         + state.typeName)
             }
-            // An empty transition for the end of a child means: stay where the child was started.
-            if case .end = caused.cause { continue }
+            // An empty transition for the end of a child means: stay where the child was started. One for `back` goes
+            // back all the same.
+            switch caused.cause {
+            case .end, .event(EventRule.back): continue
+            default: break
+            }
             // An action that is wrong is missing here.
             if isWhole, !transition.moves, transition.actions.isEmpty {
                 report(place, .uselessTransition, "the transition has neither a target nor actions")

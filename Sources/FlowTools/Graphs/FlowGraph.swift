@@ -157,6 +157,15 @@ struct GraphCollector {
     private mutating func draw(_ transitions: [CausedTransition], from key: String) {
         for caused in transitions {
             let condition = isOutline ? nil : caused.transition.guard.map { "[\(text.of($0))]" }
+            if case .event(EventRule.back) = caused.cause {
+                // Where it leads is said elsewhere.
+                let actions = caused.transition.actions.isEmpty || isOutline ? nil : mark(.actions)
+                let words = [condition, actions].compactMap(\.self)
+                if !words.isEmpty {
+                    nodes[nodes.count - 1].lines.append(([mark(.back)] + words).joined(separator: " "))
+                }
+                continue
+            }
             let (cause, isQuiet): (String?, Bool) =
                 switch caused.cause {
                 case .event(let event): (event, false)

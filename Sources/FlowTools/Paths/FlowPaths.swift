@@ -118,7 +118,9 @@ public struct FlowPaths {
         let step: Step?
         switch entry {
         case .event(let name, let data), .backendEvent(let name, let data):
-            step = try engine.send(name, data: data, to: journey, isFromBackend: true, services: services, now: now)
+            step = try engine.send(
+                name, data: data == .emptyObject ? nil : data, to: journey, isFromBackend: true, services: services,
+                now: now)
         case .task(_, let outcome):
             step = try engine.endTask(
                 journey.task?.number ?? 0, of: journey, outcome: outcome, services: services, now: now)
@@ -163,7 +165,13 @@ public struct FlowPaths {
                 .task(task.task, outcome: $0)
             }
         }
-        if reactions.canGoBack { entries.append(.event("back", data: .emptyObject)) }
+        if reactions.canGoBack {
+            entries.append(.event(EventRule.back, data: .emptyObject))
+            if let shape = reactions.shapeOfBack {
+                entries += SampleData.samples(of: shape).map { .event(EventRule.back, data: $0) }
+            }
+            attempts.sent.insert(EventRule.back)
+        }
         if let dueAt = situation.journey.dueAt {
             if let top = situation.journey.top { attempts.waited.insert(top.state) }
             // A moment that has passed is due at once.

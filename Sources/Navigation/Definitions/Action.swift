@@ -6,6 +6,8 @@ public enum Action: Sendable {
     case patch(PatchOperation)
     /// Merges a value into the one at a path, as a JSON Merge Patch (RFC 7396); what is not there yet is made.
     case merge(DataPath, ValueTemplate)
+    /// Replaces the value at a path whole, whether or not there is one.
+    case set(DataPath, ValueTemplate)
     /// Sets the service back to its default.
     case clear(service: String)
     /// Removes the instance from the session; the next access makes a new one.
@@ -18,20 +20,23 @@ public enum Action: Sendable {
     static let clearKeys = FlowKeys(["clear": .service], required: ["clear"])
     static let removeKeys = FlowKeys(["remove": .service], required: ["remove"])
     static let mergeKeys = FlowKeys(["merge": .path, "value": [:]], required: ["merge", "value"])
+    static let setKeys = FlowKeys(["set": .path, "value": [:]], required: ["set", "value"])
     static let callKeys = FlowKeys(
         ["call": ["type": "string", "pattern": "^[^/]+/[^/]+$"], "with": [:]], required: ["call"])
 
-    /// The paths at which it needs values.
-    var neededPaths: [DataPath] {
+    /// The values that it is made of.
+    var templates: [ValueTemplate] {
         switch self {
         case .patch(let operation):
-            (operation.value?.neededPaths ?? [])
-                + (operation.path.built + (operation.from?.built ?? [])).flatMap(\.neededPaths)
-        case .merge(let path, let value): (path.built + [value]).flatMap(\.neededPaths)
+            [operation.value].compactMap(\.self) + operation.path.built + (operation.from?.built ?? [])
+        case .merge(let path, let value), .set(let path, let value): path.built + [value]
         case .clear, .remove: []
-        case .call(_, _, let input), .task(_, let input): input?.neededPaths ?? []
+        case .call(_, _, let input), .task(_, let input): [input].compactMap(\.self)
         }
     }
+
+    /// The paths at which it needs values.
+    var neededPaths: [DataPath] { templates.flatMap(\.neededPaths) }
 }
 
 extension Action {
@@ -39,7 +44,7 @@ extension Action {
     package var service: String {
         switch self {
         case .patch(let operation): operation.path.service ?? ""
-        case .merge(let path, _): path.service ?? ""
+        case .merge(let path, _), .set(let path, _): path.service ?? ""
         case .clear(let service), .remove(let service), .call(let service, _, _): service
         case .task: ""
         }
@@ -49,7 +54,7 @@ extension Action {
     var isLasting: Bool {
         switch self {
         case .task, .call: true
-        case .patch, .merge, .clear, .remove: false
+        case .patch, .merge, .set, .clear, .remove: false
         }
     }
 
@@ -57,7 +62,7 @@ extension Action {
     var target: DataPath? {
         switch self {
         case .patch(let operation): operation.path
-        case .merge(let path, _): path
+        case .merge(let path, _), .set(let path, _): path
         case .clear, .remove, .call, .task: nil
         }
     }
@@ -131,6 +136,7 @@ extension FlowReader {
         guard node.isObject else { return refuse(node, .wrongType, "an action is an object, not \(node.kind)") }
         if node.has("op") { return readOperation(node, context).map { .patch($0) } }
         if node.has("merge") { return readMerge(node, context) }
+        if node.has("set") { return readSet(node, context) }
         if node.has("call") { return readCall(node, context) }
         if node.has("task") { return readSideTask(node, context) }
         for (key, keys) in [("clear", Action.clearKeys), ("remove", Action.removeKeys)] {
@@ -146,9 +152,10 @@ extension FlowReader {
             return refuse(node, .missingKey, hint)
         }
         return refuse(
-            node, .missingKey, "an action needs op and path, merge and value, clear, remove, call or task",
+            node, .missingKey,
+            "an action needs op and path, merge and value, set and value, clear, remove, call or task",
             guess: keys.lazy.compactMap {
-                NearestName.of($0, among: ["op", "merge", "clear", "remove", "call", "task"])
+                NearestName.of($0, among: ["op", "merge", "set", "clear", "remove", "call", "task"])
             }.first)
     }
 
@@ -164,8 +171,8 @@ extension FlowReader {
                 + "\"value\": {\"\(function)\": [{\"$from\": \"\(path)\"}, 1]}}"
         case "set", "assign", "update", "put":
             return
-                "there is no \(name); write {\"op\": \"add\", \"path\": \"\(path ?? "/order/name")\", \"value\": …}, or "
-                + "{\"merge\": \"/order\", \"value\": …} for several members"
+                "there is no \(name == "set" ? "operation set" : name); write {\"set\": \"\(path ?? "/order/name")\", "
+                + "\"value\": …}, or {\"merge\": \"/order\", \"value\": …} for several members"
         case "delete", "unset":
             return "there is no \(name); write {\"op\": \"remove\", \"path\": \"\(path ?? "/order/name")\"}, or "
                 + "{\"clear\": \"order\"} for the whole service"
@@ -184,6 +191,16 @@ extension FlowReader {
         else { return nil }
         checkMerge(value, into: path, at: written.place, context)
         return .merge(path, value)
+    }
+
+    private mutating func readSet(_ node: FlowNode, _ context: DataContext) -> Action? {
+        checkKeys(of: node, Action.setKeys, "an action with set")
+        let path = readServicePath(node["set"], isWritten: true, context)
+        guard let written = required("value", in: node, ": what is there afterwards, or {\"$from\": …}"),
+            let value = readTemplate(written, context), let path
+        else { return nil }
+        checkValue(value, for: path, at: written.place, context)
+        return .set(path, value)
     }
 
     private mutating func readOperation(_ node: FlowNode, _ context: DataContext) -> PatchOperation? {

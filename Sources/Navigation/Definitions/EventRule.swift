@@ -8,6 +8,9 @@ public struct EventRule: Sendable {
     public let transitions: [Transition]
     /// Whether only a back end may send the event.
     public var isBackend = false
+
+    /// The event that every screen has, unless its key of that name forbids it.
+    package static let back = "back"
 }
 
 extension [EventRule] {
@@ -50,34 +53,36 @@ public struct FormRule: Sendable {
 }
 
 extension FlowReader {
-    /// The event that `on` cannot have, because the key `back` of a screen describes it.
-    private static let reservedEvent = "back"
-
     /// Reads `on`, `backend` and `rules` of a screen or of the flow.
     ///
     /// - Parameter shapes: its `accepts`.
+    /// - Returns: the rule for `back` apart, since it does not lead anywhere.
     mutating func events(
         of node: FlowNode, _ shapes: [String: ShapeRule]
-    ) -> (events: [EventRule], forms: [String: [FormRule]]) {
-        let written = members(node["on"])
+    ) -> (events: [EventRule], back: EventRule?, forms: [String: [FormRule]]) {
+        let written = members(node["on"]).filter { $0.name != EventRule.back }
         let isFlow = node.place.tokens.isEmpty
         let backend = isFlow ? flowBackend : flowBackend.union(backend(node["backend"], among: written.map(\.name)))
-        let events = written.compactMap { name, node -> EventRule? in
-            guard name != Self.reservedEvent else {
-                return refuse(
-                    node, .badName, "every screen has the event \"back\"; the key back of the screen describes it")
-            }
+        let events = written.map { name, node in
             let transitions = transitions(node, context(of: name, shapes))
             return EventRule(event: name, transitions: transitions, isBackend: backend.contains(name))
         }
-        let accepted = events.map(\.event) + flowEvents
+        let back = node["on"]?[EventRule.back].flatMap { node -> EventRule? in
+            if isFlow {
+                return refuse(
+                    node, .badName, "\"back\" is an event of each screen, and only `on` of a screen says what it does")
+            }
+            return EventRule(
+                event: EventRule.back, transitions: backTransitions(node, context(of: EventRule.back, shapes)))
+        }
+        let accepted = events.map(\.event) + [back].compactMap { $0?.event } + flowEvents
         for event in shapes.keys.sorted() where !accepted.contains(event) {
             report(
                 node.place.appending("accepts").appending(event), .unknownEvent,
                 "accepts has a schema for \"\(event)\", which is not an event in `on`",
                 guess: guess(event, among: accepted))
         }
-        return (events, forms(node["rules"], shapes, accepted))
+        return (events, back, forms(node["rules"], shapes, accepted))
     }
 
     private func schema(of event: String, _ shapes: [String: ShapeRule]) -> JSONDocument? {

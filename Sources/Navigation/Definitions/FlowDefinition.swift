@@ -58,6 +58,8 @@ public final class FlowDefinition: Sendable {
     /// The texts that are written in several languages.
     public let texts: FlowTexts
 
+    /// The services that no client may know of, whether the flow uses them or not.
+    let hiddenServices: Set<String>
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
     /// What of the data decides when something happens by itself.
@@ -88,7 +90,8 @@ public final class FlowDefinition: Sendable {
             "migrations": .list(of: .ref("migration")), "states": .map(of: .ref("state"), least: 1),
             "backend": .list(of: .name), "owns": .list(of: .service),
             "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
-            "always": .ref("transitions"), "invalidates": .map(of: .list(of: .plainPath)),
+            "always": .ref("transitions"),
+            "invalidates": .map(of: .list(of: ["anyOf": [.plainPath, .ref("dependent")]])),
             "tasks": .map(of: .ref("sideTask")), "portable": ["type": "boolean"],
         ], required: ["id", "version", "initial", "states"])
 
@@ -99,7 +102,7 @@ public final class FlowDefinition: Sendable {
         reader.stateNames = written.map(\.name)
         for (place, state) in written.enumerated() { reader.statePlaces[state.name] = place }
         for (place, guardian) in namedGuards.enumerated() { reader.guardPlaces[guardian.name] = place }
-        reader.flowEvents = node["on"]?.members?.map(\.name) ?? []
+        reader.flowEvents = (node["on"]?.members?.map(\.name) ?? []).filter { $0 != EventRule.back }
         if node.has("backend") {
             // Asked for only where a flow has the key: it looks at every state.
             let events = written.flatMap { $0.node["on"]?.members?.map(\.name) ?? [] }
@@ -111,7 +114,7 @@ public final class FlowDefinition: Sendable {
         reader.flowShapes = accepts
         guards = namedGuards.map { reader.namedGuard($0.name, $0.node) }
         states = written.map { FlowState(reading: $0.node, id: $0.name, by: &reader) }
-        (events, forms) = reader.events(of: node, accepts)
+        (events, _, forms) = reader.events(of: node, accepts)
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         timeout = node["timeout"].flatMap { FlowTimeout(reading: $0, by: &reader) } ?? .none
@@ -149,6 +152,7 @@ public final class FlowDefinition: Sendable {
         hasLastingExit = (exit + states.flatMap { $0.screen?.exit ?? [] }).contains(where: \.isLasting)
         waysOn = Self.waysOn(states, events, always)
         places = reader.statePlaces
+        hiddenServices = reader.services.hidden
     }
 
     /// The index of a state; nil when the flow has none of that id.
@@ -240,8 +244,18 @@ public enum InFlightPolicy: String, Sendable, CaseIterable {
 public struct Invalidation: Sendable {
     /// The value that changes.
     public let key: DataPath
-    /// The values that are set back.
-    public let dependents: [DataPath]
+    /// The values that are set back, in the order of the file.
+    public let dependents: [Dependent]
+
+    /// A value that depends on another.
+    public struct Dependent: Sendable {
+        /// The value.
+        public let path: DataPath
+        /// The value stays as it is while this fails, with the data after the change. Nil always sets it back.
+        public let `guard`: Guard?
+    }
+
+    static let dependentKeys = FlowKeys(["path": .plainPath, "guard": .ref("guard")], required: ["path"])
 }
 
 /// How a journey gets from an older version of a flow to the version of this file.
@@ -292,8 +306,8 @@ extension FlowReader {
                 return refuse(
                     node, .wrongType, "the dependents of a value are an array of paths, not \(node.kind)")
             }
-            let paths = list.compactMap { readServicePath($0, isWritten: true) }
-            return key.map { Invalidation(key: $0, dependents: paths) }
+            let dependents = list.compactMap { dependent($0) }
+            return key.map { Invalidation(key: $0, dependents: dependents) }
         }
         for rule in rules where rule.leadsBack(among: rules) {
             report(
@@ -302,17 +316,29 @@ extension FlowReader {
         }
         return rules
     }
+
+    private mutating func dependent(_ node: FlowNode) -> Invalidation.Dependent? {
+        guard node.isObject else {
+            return readServicePath(node, isWritten: true).map { Invalidation.Dependent(path: $0, guard: nil) }
+        }
+        checkKeys(of: node, Invalidation.dependentKeys, "a dependent value")
+        let path = required("path", in: node).flatMap { readServicePath($0, isWritten: true) }
+        let guardian = node["guard"].flatMap { readGuard($0, .noEvent) }
+        // Without its guard it would be set back always.
+        guard let path, guardian != nil || !node.has("guard") else { return nil }
+        return Invalidation.Dependent(path: path, guard: guardian)
+    }
 }
 
 extension Invalidation {
     /// Whether its dependents, with theirs, include its key.
     fileprivate func leadsBack(among rules: [Invalidation]) -> Bool {
         var seen: Set<String> = []
-        var open = dependents
+        var open = dependents.map(\.path)
         while let path = open.popLast() {
             guard seen.insert(path.text).inserted else { continue }
             if path.overlaps(key) { return true }
-            open += rules.filter { $0.key.overlaps(path) }.flatMap(\.dependents)
+            open += rules.filter { $0.key.overlaps(path) }.flatMap { $0.dependents.map(\.path) }
         }
         return false
     }

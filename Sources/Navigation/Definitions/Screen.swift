@@ -29,6 +29,8 @@ public final class Screen: Sendable {
     public let exit: [Action]
     /// What going back from the screen does.
     public let back: BackRule
+    /// What happens before the journey goes back, where the file says that: transitions that lead nowhere themselves.
+    public let onBack: EventRule?
     /// What happens by itself while the journey is on the screen: the timers as the file lists them, then the timeout.
     public let timers: [FlowTimer]
     /// The time limit of the screen, if it has one, counted from when the journey reached it.
@@ -37,8 +39,12 @@ public final class Screen: Sendable {
     static let keys = FlowKeys([
         "type": ["const": "screen"], "screen": ["type": "string"], "title": .text, "data": .list(of: .service),
         "accepts": .map(of: .jsonSchema), "rules": .map(of: .list(of: .ref("rule"))),
-        "on": .map(of: .ref("transitions")), "requires": .list(of: .ref("guard")), "otherwise": .ref("transitions"),
-        "always": .ref("transitions"), "answers": .list(of: .plainPath), "entry": .ref("actions"),
+        "on": [
+            "type": "object", "properties": ["back": .ref("backTransitions")],
+            "additionalProperties": .ref("transitions"),
+        ],
+        "requires": .list(of: .ref("guard")), "otherwise": .ref("transitions"),
+        "always": .ref("transitions"), "answers": .list(of: .path), "entry": .ref("actions"),
         "exit": .ref("actions"),
         "back": ["anyOf": [["type": "boolean"], .ref("back")]],
         "timeout": ["anyOf": [.duration, .ref("screenTimeout")]], "timers": .list(of: .ref("timer")),
@@ -49,19 +55,17 @@ public final class Screen: Sendable {
     init(reading node: FlowNode, id: String, by reader: inout FlowReader) {
         reader.checkKeys(of: node, Self.keys, "a screen")
         accepts = reader.shapes(node["accepts"])
-        (events, forms) = reader.events(of: node, accepts)
+        (events, onBack, forms) = reader.events(of: node, accepts)
         name = reader.text(node["screen"]) ?? id
         title = reader.localText(node["title"])
-        data = reader.names(node["data"], of: "a service").reduce(into: []) { shown, service in
-            guard reader.checkService(service.name, at: service.node.place), !shown.contains(service.name) else {
-                return
-            }
-            shown.append(service.name)
-        }
+        data = reader.shownServices(node["data"])
         requires = reader.elements(node["requires"]).compactMap { reader.readGuard($0, .noEvent) }
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         back = BackRule(reading: node["back"], by: &reader)
+        if back == .forbidden, let node = node["on"]?[EventRule.back] {
+            reader.report(node.place, .badValue, "the screen refuses back: \"back\" is false")
+        }
         let timers = reader.timers(node["timers"])
         self.timers = timers + [reader.timeout(node["timeout"])].compactMap(\.self)
         if let otherwise = node["otherwise"], !node.has("requires") {
@@ -70,7 +74,7 @@ public final class Screen: Sendable {
         otherwise = reader.unprompted(node["otherwise"])
         always = reader.always(node["always"])
         answers = node["answers"].map { node in
-            reader.elements(node).compactMap { reader.readServicePath($0, isWritten: false) }
+            reader.elements(node).compactMap { reader.readAnswer($0) }
         }
     }
 
@@ -82,11 +86,26 @@ public final class Screen: Sendable {
         self.timers = timers
         (data, events, accepts, forms, requires, otherwise) = ([], [], [:], [:], [], [])
         (always, entry, exit) = ([], [], [])
-        answers = nil
+        (answers, onBack) = (nil, nil)
     }
 
     /// The screen's own rule for an event; nil when it has none.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
+}
+
+extension FlowReader {
+    /// Reads `data`: each service once.
+    mutating func shownServices(_ node: FlowNode?) -> [String] {
+        names(node, of: "a service").reduce(into: []) { shown, service in
+            guard checkService(service.name, at: service.node.place), !shown.contains(service.name) else { return }
+            if services.hidden.contains(service.name) {
+                report(
+                    service.node.place, .hiddenService,
+                    "\(service.name) has \"access\": \"hidden\", so no screen shows it; `params` can show a part of it")
+            }
+            shown.append(service.name)
+        }
+    }
 }
 
 /// What going back from a screen does.

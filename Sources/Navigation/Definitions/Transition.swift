@@ -22,6 +22,10 @@ public struct Transition: Sendable {
     public let place: String
 
     static let keys = FlowKeys(commonKeys, and: ["history": .choice(HistoryPolicy.self)])
+    /// Where `back` leads is said by the screen's key of that name.
+    static let backKeys = FlowKeys([
+        "guard": .ref("guard"), "actions": .ref("actions"), "link": ["type": "boolean"],
+    ])
     static let branchKeys = FlowKeys(commonKeys, and: [:], required: ["target"])
     private static let commonKeys = FlowKeys([
         "guard": .ref("guard"), "target": .name, "nav": .choice(NavigationVerb.self), "actions": .ref("actions"),
@@ -113,7 +117,7 @@ extension FlowState {
     package var causedTransitions: [CausedTransition] {
         switch kind {
         case .screen(let screen):
-            return screen.events.caused + screen.timers.caused(on: id)
+            return screen.events.caused + [screen.onBack].compactMap(\.self).caused + screen.timers.caused(on: id)
                 + screen.otherwise.map { CausedTransition(cause: .closed(screen: id), transition: $0) }
                 + screen.always.map { CausedTransition(cause: .always, transition: $0) }
         case .choice(let branches): return branches.map { CausedTransition(cause: .choice, transition: $0) }
@@ -140,6 +144,18 @@ extension FlowReader {
         if list.isEmpty { report(node.place, .badValue, "the array of transitions is empty") }
         checkOrder(list, "a transition")
         return list.compactMap { transition($0, context) }
+    }
+
+    /// Reads what `on` says of `back`, which moves by itself.
+    mutating func backTransitions(_ node: FlowNode, _ context: DataContext) -> [Transition] {
+        for transition in node.elements ?? [node] {
+            guard let written = transition["target"] ?? transition["nav"] else { continue }
+            report(
+                written.place, .misplacedVerb,
+                "`on` says what happens before `back` leads to the screen below; \"back\": {\"target\": …} of the screen "
+                    + "says where else it leads")
+        }
+        return transitions(node, context)
     }
 
     /// Reports what is behind an element without a guard.

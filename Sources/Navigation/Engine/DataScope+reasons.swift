@@ -4,6 +4,12 @@ import JSONDocument
 extension DataScope {
     /// Empty for a guard that holds, and for one that depends on an event that has not come.
     func reasons(against guardian: Guard) -> [JSONViolation] {
+        let reasons = openReasons(against: guardian)
+        return flow.hiddenServices.isEmpty ? reasons : reasons.map { $0.concealing(flow.hiddenServices) }
+    }
+
+    /// The same with what no client may know.
+    private func openReasons(against guardian: Guard) -> [JSONViolation] {
         switch guardian {
         case .shape(let path, let rule):
             guard let document = present(at: path) else { return reasons(at: path, "is not there") }

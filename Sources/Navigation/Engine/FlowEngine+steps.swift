@@ -17,7 +17,7 @@ extension FlowEngine {
     /// Sends an event to a journey. Every screen accepts the event `back`, unless its `back` forbids that.
     ///
     /// - Parameters:
-    ///   - data: nil is taken as an empty object.
+    ///   - data: nil is taken as an empty object; with `back`, only data runs what reads it (``Screen/onBack``).
     ///   - isFromBackend: whether the events that `backend` names are accepted, too.
     public func send(
         _ event: String, data: JSONDocument? = nil, to journey: Journey, isFromBackend: Bool = false,
@@ -27,7 +27,7 @@ extension FlowEngine {
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject),
             of: isFromBackend ? .backend : .client)
-        if try !run.open(renewal) { try run.react(to: event) }
+        if try !run.open(renewal) { try run.react(to: event, hasData: data != nil) }
         return try run.finish()
     }
 
@@ -50,7 +50,7 @@ extension FlowEngine {
             self, journey, services, now: now, event: .data(data ?? .emptyObject),
             of: isFromBackend ? .backend : .client, knowing: memory)
         run.isTraced = catalog.recorder != nil
-        if try !run.open(renewal) { try run.react(to: event) }
+        if try !run.open(renewal) { try run.react(to: event, hasData: data != nil) }
         try run.conclude()
         if let challenge { run.journey.keepChallenge(challenge) }
         guard !run.services.isChanged else { return (run.step(), nil) }

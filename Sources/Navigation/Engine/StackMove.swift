@@ -128,6 +128,11 @@ extension Frame {
     func showsSame(as other: Frame) -> Bool {
         coordinator == other.coordinator && state == other.state && (params == nil || params == other.params)
     }
+
+    /// Whether these are among its params.
+    func has(_ wanted: JSONDocument?) -> Bool {
+        wanted?.members?.allSatisfy { params?[member: $0.name] == $0.value } ?? true
+    }
 }
 
 extension Frame.Mark {

@@ -80,6 +80,8 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
     case unreachable(blockedBy: String, [JSONViolation])
     /// No flow that the journey runs, or could start, has a screen of that id.
     case unknownScreen(String)
+    /// The screen that a journey is to go to cannot have these params. Pointers are within the params.
+    case paramsInvalid([JSONViolation])
     /// The stack would have more frames, or the journey more coordinators, than are allowed.
     case stackFull
     /// The version of a flow that the journey runs is not loaded, or does not have the journey's state.

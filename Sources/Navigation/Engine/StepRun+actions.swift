@@ -27,6 +27,7 @@ extension DataScope {
         switch action {
         case .patch(let operation): try perform(operation)
         case .merge(let path, let template): try merge(template, into: try target(path))
+        case .set(let path, let template): try set(template, at: try target(path))
         case .clear(let service): try renew(service, .cleared)
         case .remove(let service): try renew(service, .removed)
         case .call(let service, let command, let input): result = try call(command, of: service, with: input)
@@ -50,14 +51,22 @@ extension DataScope {
 
     /// The value is merged into an empty object where there is none, or one that is not an object.
     private func merge(_ template: ValueTemplate, into path: DataPath) throws(JourneyRefusal) {
-        let service = path.service ?? ""
-        let document = try knownDocument(of: service)
+        let document = try knownDocument(of: path.service ?? "")
         let patch = try value(of: template)
-        let found = document.value(at: path.pointer)
-        let merged = (found ?? .null).merging(patch)
-        if path.pointer.tokens.isEmpty { return write(merged, to: service) }
-        let operation = PatchOperation.patch(
-            found == nil ? .add : .replace, path.pointer.description, value: merged)
+        try put((document.value(at: path.pointer) ?? .null).merging(patch), at: path, in: document)
+    }
+
+    private func set(_ template: ValueTemplate, at path: DataPath) throws(JourneyRefusal) {
+        let document = try knownDocument(of: path.service ?? "")
+        try put(try value(of: template), at: path, in: document)
+    }
+
+    /// Replaces the value at a path, or adds it where there is none.
+    private func put(_ value: JSONDocument, at path: DataPath, in document: JSONDocument) throws(JourneyRefusal) {
+        let service = path.service ?? ""
+        if path.pointer.tokens.isEmpty { return write(value, to: service) }
+        let kind: PatchOperation.Kind = document.value(at: path.pointer) == nil ? .add : .replace
+        let operation = PatchOperation.patch(kind, path.pointer.description, value: value)
         write(try apply(operation, to: document, of: service), to: service)
     }
 
@@ -222,7 +231,11 @@ extension StepRun {
                 guard now != before else { continue }
                 values[place].value = now
                 isChanged = true
-                for path in rule.dependents { try scope.setBack(path) }
+                for dependent in rule.dependents {
+                    // Where it cannot be decided, the value may be wrong, and asking again does no harm.
+                    if let guardian = dependent.guard, scope.test(guardian) == .fails { continue }
+                    try scope.setBack(dependent.path)
+                }
             }
             guard isChanged else { return }
         }

@@ -40,9 +40,11 @@ extension Screen {
 
 extension StepRun {
     /// Does what the flows say about an event.
-    mutating func react(to event: String) throws(JourneyRefusal) {
-        if event == "back" {
-            guard try goBack() else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
+    ///
+    /// - Parameter hasData: whether the sender gave data.
+    mutating func react(to event: String, hasData: Bool = false) throws(JourneyRefusal) {
+        if event == EventRule.back {
+            guard try goBack(hasData: hasData) else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
             return
         }
         guard let reaction = try reaction(to: event), isFromBackend || !reaction.rule.isBackend else {
@@ -59,7 +61,7 @@ extension StepRun {
     }
 
     /// Schema and rules are one answer.
-    private mutating func checkData(for reaction: Reaction) throws(JourneyRefusal) {
+    mutating func checkData(for reaction: Reaction) throws(JourneyRefusal) {
         guard case .data(let data) = event else { return }
         let fits = reaction.shape?.accepts(data) ?? true
         if fits, reaction.rules.isEmpty { return }
@@ -85,7 +87,7 @@ extension StepRun {
         for reaction in try run.reactions() {
             if try run.obstacles(to: reaction).isEmpty { accepted.append(reaction.rule.event) }
         }
-        if try run.canGoBack() { accepted.append("back") }
+        if try run.canGoBack() { accepted.append(EventRule.back) }
         return accepted
     }
 

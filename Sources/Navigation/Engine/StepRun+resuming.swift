@@ -126,9 +126,11 @@ extension StepRun {
     }
 
     /// Goes back to a frame of the top screen further down: it was passed before, on the way to where it was asked for
-    /// again.
+    /// again. Where the params say whose answers it asks for, it is the frame with the same.
     private mutating func uncoverTwin() throws(JourneyRefusal) {
-        guard let top = journey.frames.last, let landing = try landing(on: top.withoutParams) else { return }
+        guard let top = journey.frames.last else { return }
+        let asksByParams = try screen(of: top).screen.answers?.contains { !$0.built.isEmpty } ?? false
+        guard let landing = try landing(on: asksByParams ? top : top.withoutParams) else { return }
         uncover(upTo: landing)
     }
 
@@ -224,26 +226,28 @@ extension DataScope {
     private func passage(_ transitions: [Transition], _ answers: [DataPath]) -> Transition? {
         for transition in transitions {
             switch test(transition) {
-            case .holds: return transition.gives(answers) ? transition : nil
+            case .holds: return gives(transition, answers) ? transition : nil
             case .fails: continue
             case .unknown, .undecided: return nil
             }
         }
         return nil
     }
+
+    /// Whether an action of a transition writes one of these values, or a part of one. Of a path that depends on the
+    /// event's data, only the beginning is known.
+    private func gives(_ transition: Transition, _ answers: [DataPath]) -> Bool {
+        transition.actions.contains { action in
+            guard let target = action.target else { return false }
+            let path = (try? resolved(target)) ?? target
+            return answers.contains { ((try? resolved($0)) ?? $0).overlaps(path) }
+        }
+    }
 }
 
 extension Transition {
     /// Whether it may be taken without its actions.
     var mayBePassed: Bool { link ?? !clearsWayBack }
-
-    /// Whether an action writes one of these values, or a part of one.
-    func gives(_ answers: [DataPath]) -> Bool {
-        actions.contains { action in
-            guard let path = action.target else { return false }
-            return answers.contains { $0.overlaps(path) }
-        }
-    }
 }
 
 extension Frame {

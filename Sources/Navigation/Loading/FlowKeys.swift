@@ -40,7 +40,9 @@ package struct FlowKeys: Sendable {
             ("flow", ChildFlow.keys), ("task", TaskState.keys), ("retry", TaskRetry.keys), ("final", Ending.keys),
             ("transition", Transition.keys), ("screenTimeout", FlowTimer.timeoutKeys),
             ("timer", FlowTimer.keys), ("clear", Action.clearKeys),
-            ("remove", Action.removeKeys), ("merge", Action.mergeKeys), ("call", Action.callKeys),
+            ("remove", Action.removeKeys), ("merge", Action.mergeKeys), ("set", Action.setKeys),
+            ("call", Action.callKeys), ("dependent", Invalidation.dependentKeys),
+            ("backTransition", Transition.backKeys),
             ("operation", PatchOperation.keys), ("rule", FormRule.keys), ("record", Action.taskKeys),
             ("sideTask", SideTaskPolicy.keys), ("quantified", Guard.quantifiedKeys),
         ]
@@ -50,6 +52,10 @@ package struct FlowKeys: Sendable {
             (
                 "transitions",
                 ["anyOf": [.ref("transition"), ["type": "array", "minItems": 1, "items": .ref("transition")]]]
+            ),
+            (
+                "backTransitions",
+                ["anyOf": [.ref("backTransition"), ["type": "array", "minItems": 1, "items": .ref("backTransition")]]]
             ),
             ("actions", .list(of: .ref("action"))),
             // Told apart by the key that only one of them has, so that an editor names the mistake in that one.
@@ -61,10 +67,15 @@ package struct FlowKeys: Sendable {
                     "else": [
                         "if": ["required": ["merge"]], "then": .ref("merge"),
                         "else": [
-                            "if": ["required": ["call"]], "then": .ref("call"),
+                            "if": ["required": ["set"]], "then": .ref("set"),
                             "else": [
-                                "if": ["required": ["task"]], "then": .ref("record"),
-                                "else": ["if": ["required": ["clear"]], "then": .ref("clear"), "else": .ref("remove")],
+                                "if": ["required": ["call"]], "then": .ref("call"),
+                                "else": [
+                                    "if": ["required": ["task"]], "then": .ref("record"),
+                                    "else": [
+                                        "if": ["required": ["clear"]], "then": .ref("clear"), "else": .ref("remove"),
+                                    ],
+                                ],
                             ],
                         ],
                     ],

@@ -124,6 +124,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     // Data
     /// Flows may only read the service.
     case readOnlyService = "read_only_service"
+    /// No client may know of the service, and a screen shows it.
+    case hiddenService = "hidden_service"
     /// The schema of the service does not allow a value at the path.
     case forbiddenPath = "forbidden_path"
     /// The schema of the service does not allow this value at the path.

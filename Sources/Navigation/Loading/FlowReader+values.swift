@@ -59,6 +59,16 @@ extension FlowReader {
         return checkService(service, at: node.place, isWritten: isWritten) ? path : nil
     }
 
+    /// Reads a path of a service that may be built of what the frame of a screen keeps.
+    mutating func readAnswer(_ node: FlowNode) -> DataPath? {
+        guard node.has(DataPath.pointerKey) else { return readServicePath(node, isWritten: false) }
+        guard let path = readPath(node, .noEvent) else { return nil }
+        guard let service = path.service else {
+            return refuse(node, .badPointer, "\"\(path.text)\" does not begin with a service, as in \"people\"")
+        }
+        return checkService(service, at: node.place) ? path : nil
+    }
+
     private mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
         guard let path = DataPath(text, inList: context.item != nil) else {
             report(

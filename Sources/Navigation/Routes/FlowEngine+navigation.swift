@@ -26,15 +26,19 @@ extension FlowEngine {
     ///
     /// - Parameters:
     ///   - screen: the id of a state. When several flows have one of that id, the nearest is meant.
+    ///   - params: what the frame must have among its params. An event that makes a frame of what it is sent with is
+    ///     sent with that. Nil for a frame of any.
     ///   - isByOperator: whether, if there is no such way, one is searched that a screen's `back` or a transition's
     ///     `link` closes to others. Then the actions on the way run, as when a person sends the events. All else holds:
     ///     guards, `requires`, data that an event needs, frames that are invalidated, events that only back ends send.
-    /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``, ``JourneyRefusal/unknownScreen(_:)``, and what
-    ///   ``send(_:data:to:services:now:)`` throws for a journey that is over, due or orphaned.
+    /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``, ``JourneyRefusal/unknownScreen(_:)``,
+    ///   ``JourneyRefusal/paramsInvalid(_:)``, and what ``send(_:data:to:services:now:)`` throws for a journey that is over, due or orphaned.
     public func navigate(
-        _ journey: Journey, to screen: String, isByOperator: Bool = false, services: any ServiceDocuments, now: Int64
+        _ journey: Journey, to screen: String, params: JSONDocument? = nil, isByOperator: Bool = false,
+        services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Navigation {
-        if journey.isActive, journey.top?.state == screen, !isDue(journey, now: now) {
+        let params = params == .emptyObject ? nil : params
+        if journey.isActive, journey.top?.state == screen, journey.top?.has(params) == true, !isDue(journey, now: now) {
             let step = Step(journey: journey, changes: [])
             return Navigation(step: step, path: [], events: [])
         }
@@ -45,11 +49,11 @@ extension FlowEngine {
             return run
         }
         do throws(JourneyRefusal) {
-            return try go(to: screen, from: begin)
+            return try go(to: screen, with: params, from: begin)
         } catch {
             // A way that does no damage is the better one.
             guard isByOperator, case .unreachable = error else { throw error }
-            return try go(to: screen, isByOperator: true, from: begin)
+            return try go(to: screen, with: params, isByOperator: true, from: begin)
         }
     }
 
@@ -57,10 +61,10 @@ extension FlowEngine {
     /// does. The frames below are those of a person who has walked there.
     public func start(
         flow: String, version: Int? = nil, id: String, input: JSONDocument = .emptyObject, at screen: String,
-        services: any ServiceDocuments, now: Int64
+        params: JSONDocument? = nil, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Navigation {
         let definition = try definition(flow, version: version, for: input)
-        return try go(to: screen) { () throws(JourneyRefusal) in
+        return try go(to: screen, with: params == .emptyObject ? nil : params) { () throws(JourneyRefusal) in
             var run = StepRun(self, Journey(id: id, flow: definition, now: now), services, now: now)
             try run.begin(definition, input: input)
             try run.arrive()
@@ -70,7 +74,8 @@ extension FlowEngine {
     }
 
     private func go(
-        to screen: String, isByOperator: Bool = false, from begin: () throws(JourneyRefusal) -> StepRun
+        to screen: String, with params: JSONDocument?, isByOperator: Bool = false,
+        from begin: () throws(JourneyRefusal) -> StepRun
     ) throws(JourneyRefusal) -> Navigation {
         var refused: Set<Route.Key> = []
         // All attempts are one step.
@@ -81,8 +86,11 @@ extension FlowEngine {
             run.services.listWork = listWork
             defer { listWork = run.services.listWork }
             guard run.journey.isActive else { throw .finished(outcome: run.journey.outcome) }
-            guard hasScreen(screen, for: run.journey) else { throw .unknownScreen(screen) }
-            var search = try RouteSearch(from: &run, to: screen, isByOperator: isByOperator, without: refused)
+            let flows = flows(for: run.journey)
+            guard flows.contains(where: { $0.state(screen)?.isScreen ?? false }) else { throw .unknownScreen(screen) }
+            if let params { try check(params, of: screen, in: flows) }
+            var search = try RouteSearch(
+                from: &run, to: screen, with: params, isByOperator: isByOperator, without: refused)
             let route = try search.route()
             if let obstacle = run.walk(route, as: .link(isByOperator: isByOperator)) {
                 refused.insert(obstacle.hop.key)
@@ -97,18 +105,19 @@ extension FlowEngine {
         throw .unreachable(blockedBy: screen, [])
     }
 
-    /// Whether a flow that the journey runs, or could start, has a screen of that id.
-    private func hasScreen(_ screen: String, for journey: Journey) -> Bool {
+    /// The flows that the journey runs, or could start.
+    private func flows(for journey: Journey) -> [FlowDefinition] {
         var rest = journey.coordinators.compactMap { catalog.flow($0.flow, version: $0.version) }
         var seen: Set<ObjectIdentifier> = []
+        var flows: [FlowDefinition] = []
         while let flow = rest.popLast() {
             guard seen.insert(ObjectIdentifier(flow)).inserted else { continue }
-            if flow.state(screen)?.isScreen ?? false { return true }
+            flows.append(flow)
             for child in flow.states.lazy.compactMap(\.childFlow) {
                 if let flow = catalog.flow(child.flow, version: child.version) { rest.append(flow) }
             }
         }
-        return false
+        return flows
     }
 }
 
@@ -123,11 +132,11 @@ extension StepRun {
         defer { self.purpose = .event(.client) }
         for hop in route.hops {
             do throws(JourneyRefusal) {
-                event = .data(.emptyObject)
+                event = .data(hop.data ?? .emptyObject)
                 if hop.kind == .passed {
                     try pass(by: hop.event)
                 } else {
-                    try react(to: hop.event)
+                    try react(to: hop.event, hasData: hop.data != nil)
                 }
                 try arrive()
                 try stand()

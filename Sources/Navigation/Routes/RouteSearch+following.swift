@@ -5,13 +5,15 @@ import JSONDocument
 extension RouteSearch {
     mutating func follow(
         _ transition: Transition, of coordinator: Int, on top: Int?, _ obstacle: RouteObstacle?, hops: Int,
-        into arrivals: inout [Arrival]
+        sending data: JSONDocument? = nil, into arrivals: inout [Arrival]
     ) {
         var params: JSONDocument?
         var obstacle = obstacle
         if let template = transition.params {
             do throws(JourneyRefusal) {
-                params = try scope(of: coordinator, with: top.flatMap { stacks[$0].params }).value(of: template)
+                let event = data.map { DataScope.EventData.data($0) } ?? .unknown
+                params = try scope(of: coordinator, event: event, with: top.flatMap { stacks[$0].params })
+                    .value(of: template)
             } catch {
                 obstacle = obstacle ?? .violations(error.violations)
             }
@@ -47,15 +49,16 @@ extension RouteSearch {
             let crossing = Crossing(
                 coordinator: coordinator, state: target, verb: verb, top: top, isFree: obstacle == nil)
             guard crossings.insert(crossing).inserted else { return }
-            for (branch, first) in alternatives(branches, of: coordinator) {
+            let shown = top.flatMap { stacks[$0].params }
+            for (branch, first) in alternatives(branches, of: coordinator, with: shown) {
                 var given = params
-                if let template = branch.params { given = try? scope(of: coordinator).value(of: template) }
+                if let template = branch.params { given = try? scope(of: coordinator, with: shown).value(of: template) }
                 go(
                     branch.nav ?? verb, to: branch.target, with: given, of: coordinator, on: top,
                     obstacle ?? first ?? self.obstacle(to: branch), hops: hops + 1, into: &arrivals)
             }
         case .flow(let child):
-            guard let (started, first) = start(child, by: target, of: coordinator) else { return }
+            guard let (started, first) = start(child, by: target, of: coordinator, from: top) else { return }
             go(
                 verb, to: coordinators[started].flow.initial, with: params, of: started, on: top, obstacle ?? first,
                 hops: hops + 1, into: &arrivals)
@@ -72,7 +75,7 @@ extension RouteSearch {
 
     /// The child coordinator that a state starts; the same one each time.
     private mutating func start(
-        _ child: ChildFlow, by state: Int, of parent: Int
+        _ child: ChildFlow, by state: Int, of parent: Int, from top: Int?
     ) -> (coordinator: Int, obstacle: RouteObstacle?)? {
         guard let flow = catalog.flow(child.flow, version: child.version), mayStart(flow, of: parent) else {
             return nil
@@ -80,7 +83,9 @@ extension RouteSearch {
         var input = JSONDocument.emptyObject
         var obstacle: RouteObstacle?
         do throws(JourneyRefusal) {
-            if let template = child.input { input = try scope(of: parent).value(of: template) }
+            if let template = child.input {
+                input = try scope(of: parent, with: top.flatMap { stacks[$0].params }).value(of: template)
+            }
             let violations = flow.violations(in: input)
             if !violations.isEmpty { obstacle = .violations(violations.within("/input")) }
         } catch {
@@ -186,7 +191,7 @@ extension RouteSearch {
         guard !isOpen(frame), let screen = coordinators[frame.coordinator].flow.screen(of: frame) else {
             return Arrival(top: top)
         }
-        return Arrival(top: top, obstacle: .requires(screen, of: frame.coordinator))
+        return Arrival(top: top, obstacle: .requires(screen, of: frame.coordinator, with: frame.params))
     }
 
     /// An arrival at a frame that was uncovered; frames whose `requires` do not hold are skipped.

@@ -13,7 +13,7 @@ extension RouteSearch {
         let top = places[place].top
         let frame = stacks[top]
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame)?.screen else { return }
-        if forward == nil { for arrival in back(from: top, screen) { insert(arrival, from: place, event: "back") } }
+        if forward == nil { goBack(from: place, screen) }
         let isAsked = isOpen(place)
         let answers = screen.answers ?? []
         let isAnswered = scope(of: frame.coordinator, with: frame.params).isAnswered(answers)
@@ -23,6 +23,7 @@ extension RouteSearch {
             } else {
                 if isAnswered, !answers.isEmpty { pass(answers, by: reaction, from: place) }
                 if !reaction.rule.isBackend || forward != nil { send(reaction, from: place) }
+                if !reaction.rule.isBackend, params != nil { sendForParams(reaction, from: place) }
             }
             if forward != nil { goStraight(by: reaction, from: place) }
         }
@@ -34,8 +35,8 @@ extension RouteSearch {
     }
 
     mutating func insert(
-        _ arrival: Arrival, from origin: Int, event: String, _ kind: Route.Hop.Kind = .sent, detour: Int = 0,
-        doesDamage: Bool = false
+        _ arrival: Arrival, from origin: Int, event: String, _ data: JSONDocument? = nil,
+        _ kind: Route.Hop.Kind = .sent, detour: Int = 0, doesDamage: Bool = false
     ) {
         let arrival = settled(arrival)
         var obstacle = arrival.obstacle
@@ -50,11 +51,12 @@ extension RouteSearch {
             distance.blocked += 1
         }
         // Of an operator's ways those are better that do no damage.
-        distance.events += event == "back" ? 0 : doesDamage ? Self.detour : 1
+        distance.events += doesDamage ? Self.detour : event == EventRule.back ? 0 : 1
         distance.hops += 1
         insert(
             Place(
-                top: arrival.top, origin: origin, event: event, kind: kind, obstacle: obstacle, distance: distance))
+                top: arrival.top, origin: origin, event: event, data: data, kind: kind, obstacle: obstacle,
+                distance: distance))
     }
 
     private mutating func send(_ reaction: Reaction, from origin: Int) {
@@ -63,7 +65,9 @@ extension RouteSearch {
             reaction.rule.isBackend
             ? .unanswered : reaction.shape.flatMap { $0.accepts(.emptyObject) ? nil : RouteObstacle.data($0) }
         let transitions = reaction.rule.transitions(forward: forward != nil)
-        for (transition, first) in alternatives(transitions, of: reaction.coordinator) where transition.moves {
+        let params = stacks[places[origin].top].params
+        for (transition, first) in alternatives(transitions, of: reaction.coordinator, with: params)
+        where transition.moves {
             let obstacle = first ?? obstacle ?? self.obstacle(to: transition)
             for arrival in arrivals(by: transition, of: reaction.coordinator, on: places[origin].top, obstacle) {
                 insert(
@@ -75,11 +79,12 @@ extension RouteSearch {
 
     /// Finds where a transition leads from the top of a stack.
     mutating func arrivals(
-        by transition: Transition, of coordinator: Int, on top: Int, _ obstacle: RouteObstacle?
+        by transition: Transition, of coordinator: Int, on top: Int, sending data: JSONDocument? = nil,
+        _ obstacle: RouteObstacle?
     ) -> [Arrival] {
         var arrivals: [Arrival] = []
         crossings.removeAll(keepingCapacity: true)
-        follow(transition, of: coordinator, on: top, obstacle, hops: 0, into: &arrivals)
+        follow(transition, of: coordinator, on: top, obstacle, hops: 0, sending: data, into: &arrivals)
         return arrivals
     }
 
@@ -126,8 +131,22 @@ extension RouteSearch {
             passage.mayBePassed || isByOperator ? nil : .damage)
         for arrival in arrivals {
             insert(
-                arrival, from: origin, event: reaction.rule.event, .passed,
+                arrival, from: origin, event: reaction.rule.event, nil, .passed,
                 detour: passage.nav == .resume ? Self.detour : 0)
+        }
+    }
+
+    /// Adds the way back, with what the screen says about it.
+    private mutating func goBack(from origin: Int, _ screen: Screen) {
+        let frame = stacks[places[origin].top]
+        let undoing = screen.onBack.flatMap {
+            scope(of: frame.coordinator, with: frame.params).undoing($0.transitions)
+        }
+        let isOpen = undoing?.isOpenToLinks ?? true
+        for arrival in back(from: places[origin].top, screen) {
+            insert(
+                Arrival(top: arrival.top, obstacle: isOpen || isByOperator ? arrival.obstacle : .damage), from: origin,
+                event: EventRule.back, doesDamage: !isOpen)
         }
     }
 
@@ -160,11 +179,20 @@ extension RouteSearch {
     }
 
     /// All transitions of a list, with nil as the obstacle of the one that would be taken: the first whose guard holds.
-    func alternatives(_ list: [Transition], of coordinator: Int) -> [(Transition, RouteObstacle?)] {
+    ///
+    /// - Parameters:
+    ///   - params: of the frame that is left.
+    ///   - data: of the event, if it is sent with any.
+    func alternatives(
+        _ list: [Transition], of coordinator: Int, with params: JSONDocument? = nil, sending data: JSONDocument? = nil
+    ) -> [(Transition, RouteObstacle?)] {
         var isTaken = false
+        let event = data.map { DataScope.EventData.data($0) } ?? .unknown
         return list.map { transition in
             guard !isTaken else { return (transition, .shadowed) }
-            switch transition.isUnconditional ? .holds : scope(of: coordinator).test(transition) {
+            switch transition.isUnconditional
+                ? .holds : scope(of: coordinator, event: event, with: params).test(transition)
+            {
             case .holds:
                 isTaken = true
                 return (transition, nil)
@@ -173,9 +201,9 @@ extension RouteSearch {
             case .undecided: isTaken = true
             case .unknown:
                 // The hop sends the event without data. If that takes this transition, it cannot take a later one.
-                isTaken = scope(of: coordinator, event: .data(.emptyObject)).test(transition) == .holds
+                isTaken = scope(of: coordinator, event: .data(.emptyObject), with: params).test(transition) == .holds
             }
-            return (transition, .conditions(transition, of: coordinator))
+            return (transition, .conditions(transition, of: coordinator, with: params))
         }
     }
 
@@ -191,12 +219,13 @@ extension RouteSearch {
     /// Says an obstacle in words. Pointers begin with a service, `event` or `input`.
     func explain(_ obstacle: RouteObstacle) -> [JSONViolation] {
         switch obstacle {
-        case .conditions(let transition, let coordinator):
-            let reasons = scope(of: coordinator).reasons(against: transition)
+        case .conditions(let transition, let coordinator, let params):
+            let reasons = scope(of: coordinator, with: params).reasons(against: transition)
             return reasons.isEmpty
                 ? [JSONViolation(pointer: "/event", detail: "is needed, and navigation sends no data")] : reasons
         case .shadowed: return [JSONViolation(pointer: "", detail: "another way is taken with the data as it is")]
-        case .requires(let screen, let coordinator): return scope(of: coordinator).obstacles(to: screen.requires)
+        case .requires(let screen, let coordinator, let params):
+            return scope(of: coordinator, with: params).obstacles(to: screen.requires)
         case .data(let shape): return shape.violations(in: .emptyObject).within("/event")
         case .damage: return [.damage]
         case .unanswered: return [JSONViolation(pointer: "", detail: "is not answered yet")]

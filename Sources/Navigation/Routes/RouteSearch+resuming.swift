@@ -43,7 +43,7 @@ extension RouteSearch {
         for transition in reaction.rule.transitions(forward: true) where transition.moves {
             let top = places[origin].top
             for arrival in arrivals(by: transition, of: reaction.coordinator, on: top, .unanswered) {
-                insert(arrival, from: origin, event: reaction.rule.event, .passed)
+                insert(arrival, from: origin, event: reaction.rule.event, nil, .passed)
             }
         }
     }
@@ -58,7 +58,7 @@ extension RouteSearch {
         let top = stacks.put(frame, on: places[origin].top)
         let obstacle = isOpen(origin) ? .unanswered : arrival(on: top).obstacle
         insert(
-            Arrival(top: top, obstacle: obstacle), from: origin, event: reaction.rule.event, .direct,
+            Arrival(top: top, obstacle: obstacle), from: origin, event: reaction.rule.event, nil, .direct,
             detour: Self.detour)
     }
 }

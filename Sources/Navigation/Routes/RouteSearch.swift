@@ -26,6 +26,25 @@ struct RouteSearch {
         /// The state of the screen that is looked for, if this flow has one of that name.
         var wanted: Int?
         var isVisited: [Bool]
+        /// The params with which screens were visited, by state; only of those whose frames have any.
+        var visitedParams: [Int: Set<String>] = [:]
+
+        /// Visits a screen.
+        ///
+        /// - Returns: false when it was visited already with these params, or with too many others: a flow that counts
+        ///   in its params has no end of them.
+        mutating func visit(_ state: Int, with params: JSONDocument?) -> Bool {
+            guard mayVisit(state, with: params) else { return false }
+            if let params { visitedParams[state, default: []].insert(params.description) }
+            isVisited[state] = true
+            return true
+        }
+
+        func mayVisit(_ state: Int, with params: JSONDocument?) -> Bool {
+            guard isVisited[state], let params else { return !isVisited[state] }
+            guard let known = visitedParams[state] else { return true }
+            return known.count < RouteSearch.mostParams && !known.contains(params.description)
+        }
     }
 
     /// A screen that a hop leads to.
@@ -35,6 +54,8 @@ struct RouteSearch {
         /// The place before; nil for the first.
         let origin: Int?
         let event: String
+        /// What the event is sent with; nil for nothing.
+        var data: JSONDocument?
         let kind: Route.Hop.Kind
         let obstacle: RouteObstacle?
         let distance: RouteQueue.Distance
@@ -53,8 +74,12 @@ struct RouteSearch {
     /// Enough for flows of 100,000 screens. Many flows that all start each other have more places.
     private static let maximumPlaces = 200_000
     static let maximumCoordinators = 1000
+    /// As many as a list can have elements, each with a screen of its own.
+    private static let mostParams = 1000
 
     let screen: String
+    /// What is among the params of the frame that is looked for; nil for a frame of any.
+    let params: JSONDocument?
     /// The frame that a `resume` goes forward to; nil for a link.
     let forward: Frame?
     /// Whether neither a screen's `back` nor a transition's `link` closes a way.
@@ -76,10 +101,11 @@ struct RouteSearch {
 
     /// - Parameter refused: hops that the engine has tried and refused.
     init(
-        from run: inout StepRun, to screen: String, forward: Frame? = nil, isByOperator: Bool = false,
-        without refused: Set<Route.Key>
+        from run: inout StepRun, to screen: String, with params: JSONDocument? = nil, forward: Frame? = nil,
+        isByOperator: Bool = false, without refused: Set<Route.Key>
     ) throws(JourneyRefusal) {
         self.screen = screen
+        self.params = params
         self.forward = forward
         self.isByOperator = isByOperator
         catalog = run.engine.catalog
@@ -143,13 +169,20 @@ struct RouteSearch {
     mutating func nearest() throws(JourneyRefusal) -> Int {
         while let place = queue.removeNearest() {
             let frame = stacks[places[place].top]
-            guard let state = state(of: frame), !coordinators[frame.coordinator].isVisited[state] else { continue }
-            coordinators[frame.coordinator].isVisited[state] = true
-            if coordinators[frame.coordinator].wanted == state { return place }
+            if isWanted(frame) { return place }
+            guard let state = state(of: frame), coordinators[frame.coordinator].visit(state, with: frame.params) else {
+                continue
+            }
             guard !isExhausted else { break }
             expand(place)
         }
         throw .unreachable(blockedBy: screen, [JSONViolation(pointer: "", detail: "there is no way that leads there")])
+    }
+
+    /// Whether a frame is what is looked for.
+    func isWanted(_ frame: Frame) -> Bool {
+        guard let wanted = coordinators[frame.coordinator].wanted, wanted == state(of: frame) else { return false }
+        return frame.has(params)
     }
 
     /// The places on the way, without the first.
@@ -159,7 +192,7 @@ struct RouteSearch {
 
     func hop(to place: Int) -> Route.Hop {
         Route.Hop(
-            event: places[place].event, screen: stacks[places[place].top].state,
+            event: places[place].event, data: places[place].data, screen: stacks[places[place].top].state,
             key: key(places[place].event, from: places[place].origin ?? 0), kind: places[place].kind)
     }
 
@@ -187,7 +220,9 @@ struct RouteSearch {
     /// Queues a place, unless its screen was visited already.
     mutating func insert(_ place: Place) {
         let frame = stacks[place.top]
-        guard let state = state(of: frame), !coordinators[frame.coordinator].isVisited[state] else { return }
+        guard let state = state(of: frame),
+            coordinators[frame.coordinator].mayVisit(state, with: frame.params) || isWanted(frame)
+        else { return }
         places.append(place)
         queue.insert(places.count - 1, at: place.distance)
     }
@@ -210,6 +245,8 @@ struct RouteSearch {
 struct Route {
     struct Hop {
         let event: String
+        /// What it is sent with; nil for nothing.
+        var data: JSONDocument?
         /// The screen that the event leads to.
         let screen: String
         let key: Key
@@ -235,14 +272,14 @@ struct Route {
     let hops: [Hop]
 }
 
-/// Why a hop is not possible. It is put into words only for the report.
+/// Why a hop is not possible. It is put into words only for the report, with the params of the frame that is looked at.
 enum RouteObstacle {
     /// The transition's guard does not hold, or depends on the event's data.
-    case conditions(Transition, of: Int)
+    case conditions(Transition, of: Int, with: JSONDocument?)
     /// An earlier transition in the list would be taken.
     case shadowed
     /// The `requires` of the screen do not hold.
-    case requires(PreparedScreen, of: Int)
+    case requires(PreparedScreen, of: Int, with: JSONDocument?)
     /// The event needs data.
     case data(ShapeRule)
     /// The transition changes what a link must not.

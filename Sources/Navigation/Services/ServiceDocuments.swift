@@ -119,6 +119,8 @@ public struct ServiceDirectory: Sendable {
         public let schema: JSONDocument?
         /// Whether actions may not write it, such as the signed-in user. Its commands may be called.
         public let isReadOnly: Bool
+        /// Whether no client may know of it, so that no screen shows it.
+        public let isHidden: Bool
         /// Whether to warn of a flow that alone writes it and does not own it.
         public let isOwnable: Bool
         /// What its code does when it is called.
@@ -126,12 +128,13 @@ public struct ServiceDirectory: Sendable {
 
         /// A service that flows may use.
         public init(
-            name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false, isOwnable: Bool = false,
-            commands: [ServiceDirectory.Command] = []
+            name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false, isHidden: Bool = false,
+            isOwnable: Bool = false, commands: [ServiceDirectory.Command] = []
         ) {
             self.name = name
             self.schema = schema
             self.isReadOnly = isReadOnly
+            self.isHidden = isHidden
             self.isOwnable = isOwnable
             self.commands = commands
         }
@@ -141,12 +144,15 @@ public struct ServiceDirectory: Sendable {
     public let names: [String]
     /// The names of the services that belong to a flow, as far as only one flow uses them.
     package let ownable: Set<String>
+    /// The names of the services that no client may know of.
+    package let hidden: Set<String>
     private let entries: [String: Entry]
 
     /// Of several entries with one name, the first counts.
     public init(_ entries: [Entry]) {
         names = entries.map(\.name).sorted()
         ownable = Set(entries.filter(\.isOwnable).map(\.name))
+        hidden = Set(entries.filter(\.isHidden).map(\.name))
         self.entries = Dictionary(entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 

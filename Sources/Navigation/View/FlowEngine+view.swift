@@ -37,10 +37,12 @@ extension FlowEngine {
     package func eventSchemas(
         of journey: Journey, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> [String: JSONDocument] {
-        let reactions = try reactions(of: journey, services: services, now: now).rules
-        return Dictionary(
-            reactions.map { ($0.rule.event, $0.shape?.document ?? .emptyObject) },
-            uniquingKeysWith: { first, _ in first })
+        guard journey.isActive, let top = journey.frames.last else { return [:] }
+        var run = StepRun(self, journey, services, now: now, event: .unknown)
+        var schemas: [String: JSONDocument] = [:]
+        for reaction in try run.reactions() { schemas[reaction.rule.event] = reaction.shape?.document ?? .emptyObject }
+        schemas[EventRule.back] = try run.screen(of: top).screen.accepts[EventRule.back]?.document
+        return schemas
     }
 
     /// The rules for all events on the screen of a journey, possible or not, and whether going back is.
@@ -48,11 +50,12 @@ extension FlowEngine {
     /// - Parameter isFromBackend: whether those of back ends are included.
     package func reactions(
         of journey: Journey, isFromBackend: Bool = false, services: any ServiceDocuments, now: Int64
-    ) throws(JourneyRefusal) -> (rules: [Reaction], canGoBack: Bool) {
-        guard journey.isActive else { return ([], false) }
+    ) throws(JourneyRefusal) -> (rules: [Reaction], canGoBack: Bool, shapeOfBack: ShapeRule?) {
+        guard journey.isActive, let top = journey.frames.last else { return ([], false, nil) }
         var run = StepRun(
             self, journey, services, now: now, event: .unknown, of: isFromBackend ? .backend : .client)
-        return (try run.reactions(), try run.canGoBack())
+        let shape = try run.screen(of: top).screen.accepts[EventRule.back]
+        return (try run.reactions(), try run.canGoBack(), shape)
     }
 
     /// The view of a journey that cannot go on. It needs no flow.
@@ -130,8 +133,8 @@ extension StepRun {
             writeData(of: screen, seenBy: owners, to: &json, &tag)
             if let params = top.params { json.add(#"},"params":"#, params) }
             json.add(top.params == nil ? #"}},"events":["# : #"},"events":["#)
-            try writeEvents(of: screen, seenBy: owners, to: &json, &tag)
             let canGoBack = try canGoBack()
+            try writeEvents(of: screen, seenBy: owners, withBack: canGoBack, to: &json, &tag)
             if canGoBack { tag.mix(1) }
             json.add(canGoBack ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
             writeStack(to: &json)
@@ -199,10 +202,15 @@ extension StepRun {
     }
 
     private mutating func writeEvents(
-        of screen: PreparedScreen, seenBy owners: ServiceOwners, to json: inout JSONWriter, _ tag: inout ViewTag
+        of screen: PreparedScreen, seenBy owners: ServiceOwners, withBack canGoBack: Bool, to json: inout JSONWriter,
+        _ tag: inout ViewTag
     ) throws(JourneyRefusal) {
+        // Clients know that they can go back; listed is what they can send with it.
+        let back = canGoBack && screen.screen.accepts[EventRule.back] != nil
         if journey.coordinators.count == 1, let shapes = screen.eventShapes, services.fit(shapes, seenBy: owners) {
-            return json.add(screen.text.events)
+            json.add(screen.text.events)
+            if back { json.add(event: EventRule.back, why: [], isFirst: screen.text.events.isEmpty) }
+            return
         }
         let reactions = try reactions()
         for place in reactions.indices {
@@ -213,6 +221,7 @@ extension StepRun {
             }
             json.add(event: reactions[place].rule.event, why: obstacles, isFirst: place == 0)
         }
+        if back { json.add(event: EventRule.back, why: [], isFirst: reactions.isEmpty) }
     }
 
     private mutating func writeStack(to json: inout JSONWriter) {

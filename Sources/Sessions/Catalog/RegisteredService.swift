@@ -47,6 +47,7 @@ package final class RegisteredService: Sendable {
     package var concurrency: ServiceConcurrency { definition.concurrency }
     package var isUserBound: Bool { definition.isUserBound }
     package var isReadOnly: Bool { definition.isReadOnly }
+    package var isHidden: Bool { definition.isHidden }
     package var isOpenToFlows: Bool { definition.isOpenToFlows }
     package var completesFromDefault: Bool { definition.completesFromDefault }
     var isKeptOtherwise: Bool { definition.isKeptOtherwise }

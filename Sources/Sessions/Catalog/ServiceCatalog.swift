@@ -16,6 +16,8 @@ package final class ServiceCatalog: Sendable {
     private let places: [RegisteredService]
     /// The services in Swift that the program has added.
     package let added: SwiftServices
+    /// The names of the services that no client may know of.
+    package let hidden: Set<String>
     /// Whether any service has the hook.
     let hasCreated, hasSignedOut, hasEnded: Bool
 
@@ -60,6 +62,7 @@ package final class ServiceCatalog: Sendable {
         hasCreated = services.contains { $0.hooks.create != nil }
         hasSignedOut = services.contains { $0.hooks.signedOut != nil }
         hasEnded = services.contains { $0.hooks.ended != nil }
+        hidden = Set(services.filter(\.isHidden).map(\.name))
         self.services = services
         self.indexes = indexes
         let byPlace = Dictionary(uniqueKeysWithValues: services.map { ($0.index, $0) })
@@ -88,10 +91,17 @@ package final class ServiceCatalog: Sendable {
         return nil
     }
 
-    /// - Throws: ``SessionError/notRegistered(service:)``.
-    package func service(named name: String) throws(SessionError) -> RegisteredService {
-        guard let service = self[name] else { throw .notRegistered(service: name) }
+    /// - Throws: ``SessionError/notRegistered(service:)``, also for a service that the caller may not know of.
+    package func service(
+        named name: String, for caller: ServiceCaller = .admin
+    ) throws(SessionError) -> RegisteredService {
+        guard let service = self[name], service.isShown(to: caller) else { throw .notRegistered(service: name) }
         return service
+    }
+
+    /// The services that a caller may know of.
+    package func services(for caller: ServiceCaller) -> [RegisteredService] {
+        services.filter { $0.isShown(to: caller) }
     }
 
     private static func check(
@@ -151,7 +161,7 @@ extension ServiceDefinition {
     /// What flows are checked against.
     package var entry: ServiceDirectory.Entry {
         .init(
-            name: name, schema: schema, isReadOnly: !isOpenToFlows, isOwnable: isOwnable,
+            name: name, schema: schema, isReadOnly: !isOpenToFlows, isHidden: isHidden, isOwnable: isOwnable,
             commands: commands.map {
                 .init(name: $0.name, input: $0.input, output: $0.output ?? false, waits: $0.waits)
             })

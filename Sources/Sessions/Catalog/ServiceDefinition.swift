@@ -15,6 +15,8 @@ package struct ServiceDefinition: Sendable {
     var lifetime: Int64?
     var concurrency = ServiceConcurrency.lastWrite
     let isUserBound: Bool
+    /// Whether clients of the public listener do not know of it. Then they do not write it either.
+    var isHidden = false
     /// Whether clients of the public listener can only read it.
     package let isReadOnly: Bool
     /// Whether actions of flows and the code of other services can write it.
@@ -65,15 +67,18 @@ extension ServiceDefinition {
     ///   - isUserBound: whether signing out removes the instance.
     ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it
     ///     in any case.
+    ///   - isHidden: whether they cannot even do that.
     package init(
         declared name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
         scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
-        isUserBound: Bool = false, isReadOnly: Bool = false
+        isUserBound: Bool = false, isReadOnly: Bool = false, isHidden: Bool = false
     ) {
         self.init(
             document: name, kind: "document", schema: schema, default: `default`, scope: scope, lifetime: lifetime,
-            concurrency: concurrency, isUserBound: isUserBound, isReadOnly: isReadOnly || scope == .process,
+            concurrency: concurrency, isUserBound: isUserBound,
+            isReadOnly: isReadOnly || isHidden || scope == .process,
             isOpenToFlows: scope == .session, isOwnable: scope == .session)
+        self.isHidden = isHidden
     }
 
     /// A service with behaviour.

@@ -38,7 +38,8 @@ extension JourneyWork {
         let view = engine.textOfStuck(journey, timesMovedBy: clockShift)
         return JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
-            processRevision: documents.process.revision, dueAt: journey.dueAt, problem: problem)
+            processRevision: documents.process.revision, dueAt: journey.dueAt,
+            problem: problem.concealing(pending.catalog.hidden))
     }
 
     private var shownRevision: UInt64 { pending.isRecordChanged ? pending.revision : pending.base.revision }

@@ -149,15 +149,16 @@ extension JourneyWork {
 
     @discardableResult
     mutating func start(
-        _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
+        _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil,
+        params: JSONDocument? = nil
     ) throws -> KeptJourney {
         let input = input ?? .emptyObject
         try engine.checkIsDeclared(input, of: flow, version: version)
         let step =
             if let screen {
                 try engine.start(
-                    flow: flow, version: version, id: id, input: input, at: screen, services: documents,
-                    now: pending.now
+                    flow: flow, version: version, id: id, input: input, at: screen, params: params,
+                    services: documents, now: pending.now
                 ).step
             } else {
                 try engine.start(
@@ -197,10 +198,13 @@ extension JourneyWork {
     }
 
     /// - Returns: the journey, and the screens of the way.
-    mutating func navigate(_ entry: KeptJourney, to screen: String) throws -> (entry: KeptJourney, path: [String]) {
+    mutating func navigate(
+        _ entry: KeptJourney, to screen: String, params: JSONDocument?
+    ) throws -> (entry: KeptJourney, path: [String]) {
         hasActed = true
         let navigation = try engine.navigate(
-            entry.journey, to: screen, isByOperator: actor == .admin, services: documents, now: pending.now)
+            entry.journey, to: screen, params: params, isByOperator: actor == .admin, services: documents,
+            now: pending.now)
         // It may stand there already: no step is taken then.
         guard navigation.step.journey.step != entry.journey.step else { return (entry, navigation.path) }
         return (try take(navigation.step, .navigation), navigation.path)

@@ -57,20 +57,22 @@ extension Session {
     /// - Parameters:
     ///   - version: nil for the highest that is loaded.
     ///   - screen: begins there, with the screens below it that a person would have passed; nil for the flow's first.
+    ///   - params: what the frame there has among its params.
     ///   - withSchemas: whether the schemas of the events are wanted, too.
     ///   - once: the request, if its copies must not be executed again.
     /// - Returns: the journey, and whether it was started.
     /// - Throws: ``JourneyError/tooMany(limit:)``.
     nonisolated(nonsending) package func startJourney(
-        flow: String, version: Int?, input: JSONDocument?, at screen: String?, resumes: Bool, withSchemas: Bool,
-        once: Once<(JourneyForm, isNew: Bool)>?
+        flow: String, version: Int?, input: JSONDocument?, at screen: String?, params: JSONDocument? = nil,
+        resumes: Bool, withSchemas: Bool, once: Once<(JourneyForm, isNew: Bool)>?
     ) async throws -> (JourneyForm, isNew: Bool) {
         let id = JourneyID.make(environment.random)
         return try await drive(nil, isLong: screen != nil && hasLongWays, once: once) { work in
             if resumes, let running = try work.running(flow, version: version) {
                 return (try work.form(of: running, withSchemas: withSchemas), false)
             }
-            let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
+            let journey = try work.start(
+                id, flow: flow, version: version, input: input, at: screen, params: params)
             return (try work.form(of: journey, withSchemas: withSchemas), true)
         }
     }
@@ -169,26 +171,28 @@ extension Session {
     ///
     /// - Returns: the journey, and the screens of the way, the one that it ends at last; none when it stood there.
     nonisolated(nonsending) package func navigate(
-        journey id: String, to screen: String, condition: WriteCondition = .none
+        journey id: String, to screen: String, params: JSONDocument? = nil, condition: WriteCondition = .none
     ) async throws -> (shown: JourneyText, path: [String]) {
         let (form, path) = try await navigate(
-            journey: id, to: screen, condition: condition, withSchemas: false, once: nil)
+            journey: id, to: screen, params: params, condition: condition, withSchemas: false, once: nil)
         return (form.text, path)
     }
 
     /// The same for a request.
     ///
     /// - Parameters:
-    ///   - actor: an operator may go by more ways (``FlowEngine/navigate(_:to:isByOperator:services:now:)``).
+    ///   - params: what the frame of the screen has among its params.
+    ///   - actor: an operator may go by more ways
+    ///     (``FlowEngine/navigate(_:to:params:isByOperator:services:now:)``).
     ///   - withSchemas: whether the schemas of the events are wanted, too.
     ///   - once: the request, if its copies must not be executed again.
     nonisolated(nonsending) package func navigate(
-        journey id: String, to screen: String, condition: WriteCondition, by actor: JourneyActor = .client,
-        withSchemas: Bool, once: Once<(JourneyForm, path: [String])>?
+        journey id: String, to screen: String, params: JSONDocument? = nil, condition: WriteCondition,
+        by actor: JourneyActor = .client, withSchemas: Bool, once: Once<(JourneyForm, path: [String])>?
     ) async throws -> (JourneyForm, path: [String]) {
         try await drive(id, by: actor, isLong: hasLongWays, once: once) { work in
             let standing = try work.journey(id, if: condition)
-            let (journey, path) = try work.navigate(standing, to: screen)
+            let (journey, path) = try work.navigate(standing, to: screen, params: params)
             return (try work.form(of: journey, withSchemas: withSchemas), path)
         }
     }
@@ -229,6 +233,32 @@ extension Session {
     func work<Done>(
         on id: String?, by actor: JourneyActor = .client, begins: Bool = true, isLook: Bool = false,
         _ pending: inout PendingState, _ body: (inout JourneyWork) throws -> Done
+    ) throws -> Result<Done, any Error> {
+        let hidden = actor == .client ? pending.catalog.hidden : []
+        do {
+            let result = try openWork(on: id, by: actor, begins: begins, isLook: isLook, &pending, body)
+            return hidden.isEmpty ? result : result.mapError { Self.concealing(hidden, in: $0) }
+        } catch {
+            throw hidden.isEmpty ? error : Self.concealing(hidden, in: error)
+        }
+    }
+
+    /// The error without what it says of services that no client may know of.
+    private static func concealing(_ hidden: Set<String>, in error: any Error) -> any Error {
+        switch error {
+        case let refusal as JourneyRefusal: refusal.concealing(hidden)
+        case SessionError.tooLarge(let service, let limit) where hidden.contains(service):
+            SessionError.sessionTooLarge(limit: limit)
+        case SessionError.damaged(let service?, let reason) where hidden.contains(service):
+            SessionError.damaged(service: nil, reason: "\(service): \(reason)")
+        default: error
+        }
+    }
+
+    /// The same with what no client may know in its errors.
+    private func openWork<Done>(
+        on id: String?, by actor: JourneyActor, begins: Bool, isLook: Bool, _ pending: inout PendingState,
+        _ body: (inout JourneyWork) throws -> Done
     ) throws -> Result<Done, any Error> {
         if !pending.definitions.createdForJourneys.isEmpty { try environment.createForJourneys(on: &pending) }
         var work = try JourneyWork(on: pending, environment, by: actor)

@@ -21,6 +21,16 @@ package enum SessionChange: Sendable, Equatable {
 }
 
 extension SessionChange {
+    /// The service that it is about.
+    package var service: String? {
+        switch self {
+        case .serviceChanged(let name, _), .serviceCleared(let name, _), .serviceRemoved(let name): name
+        case .journeyMoved, .journeyFinished, .journeyExpired, .journeyAbandoned, .taskStarted, .taskEnded, .extended,
+            .ended:
+            nil
+        }
+    }
+
     /// The journey that it is about, if the journey still exists.
     package var shownJourney: String? {
         switch self {

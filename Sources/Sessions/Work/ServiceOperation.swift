@@ -171,6 +171,9 @@ extension RegisteredService {
         }
     }
 
+    /// Whether the caller may know of it.
+    package func isShown(to caller: ServiceCaller) -> Bool { !isHidden || caller != .client }
+
     /// Whether the caller may write its state.
     package func isWritable(by caller: ServiceCaller) -> Bool {
         switch scope {

@@ -1,3 +1,4 @@
+import HTTPTestClient
 import JSONDocument
 import Support
 import Testing
@@ -56,6 +57,50 @@ struct JourneyNavigationTests {
             #expect(unknown.status == 400)
             #expect(unknown.pointers == ["/at"])
             #expect(try await client.get(Paths.journeys).items.count == 1)
+        }
+    }
+
+    private static let shop = """
+        {"id": "shop", "version": 1, "initial": "list",
+         "accepts": {"show": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string", "maxLength": 9}}}},
+         "on": {"show": {"target": "product", "params": {"id": {"$from": "/event/id"}}}},
+         "states": {"list": {}, "product": {}}}
+        """
+
+    @Test("params say which frame of a screen is meant, for a journey that runs and one that begins there")
+    func params() async throws {
+        try await withApplication(flows: [Self.shop]) { app in
+            let (client, session, _) = try await app.newSession()
+            let body = #"{"flow":"shop","at":"product","params":{"id":"x"}}"#
+            let started = try await client.send("POST", Paths.journeys, json: body)
+            #expect(started.status == 201)
+            #expect(started[member: "screen"]?[member: "params"] == ["id": "x"])
+            let journey = try #require(started["Location"])
+            func go(_ params: String, by another: TestClient? = nil, _ path: String? = nil) async throws -> TestResponse
+            {
+                try await (another ?? client).send(
+                    "POST", "\(path ?? journey)/navigation", json: #"{"to":"product","params":\#(params)}"#)
+            }
+            let other = try await go(#"{"id":"y"}"#)
+            #expect(other.status == 200 && other[member: "path"] == ["product"])
+            #expect(other.stack == ["list", "product", "product"])
+            #expect(try await go(#"{"id":"y"}"#)[member: "path"] == [])
+            #expect(try await go(#"{"id":"x"}"#).stack == ["list", "product"])
+            for (params, pointer) in [
+                (#"{"nr":1}"#, "/params/nr"), (#"{"id":1}"#, "/params/id"),
+                (#"{"id":"too long for it"}"#, "/params/id"),
+                ("7", "/params"), (#"{"id":{"x":[]}}"#, "/params/id"),
+            ] {
+                let refused = try await go(params)
+                #expect(refused.status == 400 && refused.code == "invalid_input", "\(params): \(refused.text)")
+                #expect(refused.pointers == [pointer])
+            }
+            let id = try #require(started[member: "id"]?.string)
+            #expect(try await go(#"{"id":"z"}"#, by: app.admin(), Paths.journey(id, of: session)).status == 200)
+            for wrong in [#"{"flow":"shop","params":{"id":"x"}}"#, #"{"flow":"shop","at":"product","params":[]}"#] {
+                let refused = try await client.send("POST", Paths.journeys, json: wrong)
+                #expect(refused.status == 400 && refused.pointers == ["/params"])
+            }
         }
     }
 }

@@ -198,7 +198,49 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .badName, "/id",
             #"{"id": "f g", "version": 1, "initial": "a", "states": {"a": {"on": {"go": {"target": "a"}}}}}"#),
         .init(.badName, "/states/ä", flow(#""a": {"on": {"go": {"target": "a"}}}, "ä": {}"#)),
-        .init(.badName, "/states/a/on/back", flow(#""a": {"on": {"back": {"target": "a"}}}"#)),
+        .init(
+            .badName, "/on/back", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""on": {"back": {"actions": []}}"#)),
+        .init(.misplacedVerb, "/states/a/on/back/target", flow(#""a": {"on": {"back": {"target": "a"}}}"#)),
+        .init(.misplacedVerb, "/states/a/on/back/1/nav", flow(#""a": {"on": {"back": [{}, {"nav": "pop"}]}}"#)),
+        .init(
+            .badValue, "/states/a/on/back", flow(#""a": {"back": false, "on": {"back": {}, "go": {"target": "a"}}}"#)),
+        .init(
+            .undeclaredMember, "/states/a/on/back/actions/0/value/$from", guess: "/event/name",
+            flow(
+                #""a": {"accepts": {"back": {"properties": {"name": {}}}}, "on": {"back": {"actions": [{"set": "/limits/x", "value": {"$from": "/event/nmae"}}]}, "go": {"target": "a"}}}"#
+            )),
+        .init(
+            .unknownEvent, "/states/a/accepts/back",
+            flow(#""a": {"accepts": {"back": {}}, "on": {"go": {"target": "a"}}}"#)),
+        .init(
+            .unknownEvent, "/states/a/backend/0",
+            flow(#""a": {"backend": ["back"], "on": {"back": {}, "go": {"target": "a"}}}"#)),
+        .init(.hiddenService, "/states/a/data/0", screen(#"{"target": "a"}"#, #""data": ["vault"]"#)),
+        .init(.missingKey, "/states/a/on/go/actions/0", action(#"{"set": "/limits/x"}"#)),
+        .init(.badValue, "/states/a/on/go/actions/0/op", action(#"{"op": "set", "path": "/limits/x", "value": 1}"#)),
+        .init(
+            .unknownKey, "/states/a/on/go/actions/0/path",
+            action(#"{"set": "/limits/x", "value": 1, "path": "/limits"}"#)),
+        .init(
+            .forbiddenValue, "/states/a/on/go/actions/0/value", action(#"{"set": "/profile/name", "value": 7}"#)),
+        .init(.readOnlyService, "/states/a/on/go/actions/0/set", action(#"{"set": "/user", "value": {}}"#)),
+        .init(
+            .missingKey, "/invalidates/~1limits~1low/0",
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""invalidates": {"/limits/low": [{"guard": {"has": "/limits/high"}}]}"#)),
+        .init(
+            .valueNever, "/invalidates/~1limits~1low/0/guard/has",
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""invalidates": {"/limits/low": [{"path": "/limits/high", "guard": {"has": "/event/x"}}]}"#)),
+        .init(
+            .valueNever, "/states/a/answers/0/$pointer/1/$from",
+            screen(
+                #"{"target": "a"}"#, #""answers": [{"$pointer": ["limits", {"$from": "/event/index"}, "name"]}]"#)),
+        .init(
+            .unknownService, "/states/a/answers/0/$pointer/0", guess: "/limits",
+            screen(#"{"target": "a"}"#, #""answers": [{"$pointer": ["limts", {"$from": "/frame/index"}]}]"#)),
         .init(.badValue, "/version", flow(#""a": {"on": {"go": {"target": "a"}}}"#, version: 0)),
         .init(.badValue, "/states/a/type", guess: "choice", flow(#""a": {"type": "choise"}"#)),
         .init(.badValue, "/states/a/on/go/nav", guess: "present", screen(#"{"target": "a", "nav": "presnt"}"#)),

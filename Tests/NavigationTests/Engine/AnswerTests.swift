@@ -263,3 +263,135 @@ struct AnswerTests {
         #expect(traveller.stack == ["a", "b", "c", "end"])
     }
 }
+
+@Suite("Answers of several persons")
+struct PersonAnswerTests {
+    private static let name: JSONDocument = ["$pointer": ["limits", "people", ["$from": "/frame/index"], "name"]]
+
+    private static let flow = Flows.make([
+        "a": ["on": ["start": ["target": "person", "params": ["index": 0]]]],
+        "person": [
+            "answers": [name],
+            "on": [
+                "submit": [
+                    "target": "summary", "nav": "resume",
+                    "actions": [["set": name, "value": ["$from": "/event/name"]]],
+                ],
+                "next": [
+                    [
+                        "guard": ["compare": [["$add": ["/frame/index", 1]], "<", ["$count": "/limits/people"]]],
+                        "target": "person", "params": ["index": ["$add": ["/frame/index", 1]]],
+                    ], ["target": "summary"],
+                ],
+            ],
+        ],
+        "summary": [
+            "on": [
+                "change": ["target": "person", "params": ["index": ["$from": "/event/index"]]], "send": ["target": "z"],
+            ]
+        ],
+        "z": ["type": "final"],
+    ])
+
+    private func traveller(_ names: String?...) throws -> Traveller {
+        let people = names.map { name -> JSONDocument in
+            if let name { ["name": JSONDocument(name)] } else { .emptyObject }
+        }
+        var traveller = try Traveller(Self.flow)
+        traveller.services["limits"] = ["people": JSONDocument(people)]
+        try traveller.send("start")
+        return traveller
+    }
+
+    /// The index of each screen of a person on the stack.
+    private func shown(_ traveller: Traveller) -> [Int] {
+        traveller.journey.frames.compactMap { $0.params?[member: "index"]?.int }
+    }
+
+    @Test("each screen has the answers of the person that its params name")
+    func each() throws {
+        var traveller = try traveller(nil, nil, nil)
+        for (index, name) in ["Ada", "Bob", "Eve"].enumerated() {
+            #expect(shown(traveller) == Array(0...index))
+            try traveller.send("submit", ["name": JSONDocument(name)])
+        }
+        #expect(traveller.screen == "summary")
+        #expect(shown(traveller) == [0, 1, 2])
+        #expect(traveller.services["limits"] == ["people": [["name": "Ada"], ["name": "Bob"], ["name": "Eve"]]])
+    }
+
+    @Test("resume passes the persons who are known, and stops at the first who is not")
+    func passed() throws {
+        var traveller = try traveller(nil, "Bob", nil, "Eve")
+        try traveller.send("submit", ["name": "Ada"])
+        #expect(shown(traveller) == [0, 1, 2])
+        #expect(traveller.screen == "person")
+    }
+
+    @Test("a change of one comes back to the summary over the screens of those behind")
+    func changed() throws {
+        var traveller = try traveller(nil, "Bob", "Eve")
+        try traveller.send("submit", ["name": "Ada"])
+        #expect(traveller.screen == "summary")
+        try traveller.send("change", ["index": 1])
+        #expect(shown(traveller) == [0, 1, 2, 1])
+        try traveller.send("submit", ["name": "Rob"])
+        #expect(traveller.screen == "summary")
+        #expect(shown(traveller) == [0, 1, 2])
+        #expect(traveller.services["limits"].value(at: JSONPointer(["people", "1", "name"])) == "Rob")
+    }
+
+    @Test("a link leads over the screens of all")
+    func link() throws {
+        let traveller = try traveller("Ada", "Bob", "Eve")
+        let way = try traveller.engine.navigate(
+            traveller.journey, to: "summary", services: traveller.services, now: traveller.now)
+        #expect(way.path == ["person", "person", "summary"])
+    }
+
+    @Test("a flow that counts without end leads nowhere, and is not searched without end")
+    func counting() throws {
+        let flow = Flows.make([
+            "a": [
+                "on": [
+                    "more": ["target": "a", "params": ["n": ["$add": [["$from": "/frame/n", "default": 0], 1]]]],
+                    "done": ["guard": ["is": "/limits/done"], "target": "z"],
+                ]
+            ],
+            "z": ["on": ["on": ["target": "a"]]],
+        ])
+        let traveller = try Traveller(flow)
+        #expect(throws: JourneyRefusal.self) {
+            try traveller.engine.navigate(
+                traveller.journey, to: "z", services: traveller.services, now: traveller.now)
+        }
+    }
+}
+
+@Suite("Values that depend on others under a condition")
+struct ConditionalInvalidationTests {
+    private func changed(to age: JSONDocument) throws -> JSONDocument {
+        let dependents: JSONDocument = [
+            ["path": "/limits/guardian", "guard": ["compare": ["/limits/age", ">=", 18]]], "/limits/school",
+        ]
+        var traveller = try Traveller(
+            Flows.make(
+                ["a": ["on": ["go": ["actions": [["set": "/limits/age", "value": ["$from": "/event"]]]]]]],
+                adding: ["invalidates": ["/limits/age": dependents]]))
+        traveller.services["limits"] = ["age": 12, "guardian": "Ada", "school": "Eton"]
+        try traveller.send("go", age)
+        return traveller.services["limits"]
+    }
+
+    @Test("a value stays as it is while its guard fails with the data after the change")
+    func kept() throws {
+        #expect(try changed(to: 13) == ["age": 13, "guardian": "Ada"])
+        #expect(try changed(to: 18) == ["age": 18])
+    }
+
+    @Test("where the guard cannot be decided the value is set back")
+    func undecided() throws {
+        #expect(try changed(to: "old") == ["age": "old"])
+        #expect(try changed(to: 12) == ["age": 12, "guardian": "Ada", "school": "Eton"])
+    }
+}

@@ -7,6 +7,7 @@ struct TestServices: ServiceDocuments {
         let schema: JSONDocument
         let start: JSONDocument
         var isReadOnly = false
+        var isHidden = false
         /// Whether a flow that alone writes it should own it.
         var isOwnable = false
         var commands: [ServiceDirectory.Command] = []
@@ -61,6 +62,7 @@ struct TestServices: ServiceDocuments {
                 ],
             ],
             start: ["items": []]),
+        "vault": Service(schema: ["type": "object"], start: ["limit": 5], isHidden: true),
         "user": Service(
             schema: ["type": "object"], start: ["id": nil, "authenticated": false, "claims": .emptyObject],
             isReadOnly: true),
@@ -70,7 +72,7 @@ struct TestServices: ServiceDocuments {
         known.map {
             ServiceDirectory.Entry(
                 name: $0.key, schema: $0.value.schema, isReadOnly: $0.value.isReadOnly,
-                isOwnable: $0.value.isOwnable, commands: $0.value.commands)
+                isHidden: $0.value.isHidden, isOwnable: $0.value.isOwnable, commands: $0.value.commands)
         })
 
     private(set) var written: [String: JSONDocument] = [:]

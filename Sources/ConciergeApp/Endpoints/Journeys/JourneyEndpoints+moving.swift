@@ -76,7 +76,7 @@ struct JourneyMove {
     /// Nil for a body that starts a journey.
     init?(_ body: BodyMembers) throws(Problem) {
         guard body["link"] != nil || body["take"] != nil else { return nil }
-        for other in ["flow", "version", "input", "at", "resume"] where body[other] != nil {
+        for other in ["flow", "version", "input", "at", "params", "resume"] where body[other] != nil {
             throw BodyMembers.refusal(other, "must be left out, because the journey brings it along")
         }
         if let link = try body.text("link") {

@@ -70,17 +70,20 @@ final class JourneyEndpoints: Sendable {
 
     @Sendable private func start(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
-        let body = try BodyMembers(request, known: ["flow", "version", "input", "at", "resume", "link", "take"])
+        let body = try BodyMembers(
+            request, known: ["flow", "version", "input", "at", "params", "resume", "link", "take"])
         if let move = try JourneyMove(body) { return try await take(move, request, session) }
         guard let flow = try body.text("flow") else { throw BodyMembers.missing("flow") }
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
+        let params = try Self.params(of: body)
+        if params != nil, screen == nil { throw BodyMembers.refusal("params", "must be left out without at") }
         do {
             let response = begun(request, in: session)
             return try response.of(
                 await session.startJourney(
-                    flow: flow, version: version, input: body["input"], at: screen, resumes: resumes,
-                    withSchemas: includesSchemas, once: response.once))
+                    flow: flow, version: version, input: body["input"], at: screen, params: params,
+                    resumes: resumes, withSchemas: includesSchemas, once: response.once))
         } catch let refusal as JourneyRefusal where dressing.translates {
             throw dressing.dress(Problem(refusal, ofJourneyAt: nil), ofFlow: flow, for: request)
         }
@@ -175,8 +178,9 @@ final class JourneyEndpoints: Sendable {
 
     @Sendable private func navigate(_ request: HTTPRequest, _ found: FoundSession) async throws -> HTTPResponse {
         let session = found.session
-        let body = try BodyMembers(request, known: ["to"])
+        let body = try BodyMembers(request, known: ["to", "params"])
         guard let screen = try body.text("to") else { throw BodyMembers.missing("to") }
+        let params = try Self.params(of: body)
         let condition = try Conditions.ofWrite(request, ofJourney: true)
         let includesSchemas = try Self.includesSchemas(request)
         do {
@@ -185,11 +189,17 @@ final class JourneyEndpoints: Sendable {
             }
             return try response.of(
                 await session.navigate(
-                    journey: id(of: request), to: screen, condition: condition, by: actor, withSchemas: includesSchemas,
-                    once: response.once))
+                    journey: id(of: request), to: screen, params: params, condition: condition, by: actor,
+                    withSchemas: includesSchemas, once: response.once))
         } catch {
             throw explained(error, request, session)
         }
+    }
+
+    private static func params(of body: BodyMembers) throws(Problem) -> JSONDocument? {
+        guard let params = body["params"] else { return nil }
+        guard params.kind == .object else { throw BodyMembers.refusal("params", "must be an object") }
+        return params
     }
 
     private func navigated(_ request: HTTPRequest, _ form: JourneyForm, path: [String]) -> HTTPResponse {
