@@ -1,3 +1,4 @@
+import Glibc
 import JSONDocument
 import Support
 import Testing
@@ -40,5 +41,41 @@ extension DemoTests {
             try await browser.click("Start over")
             try await browser.wait(forScreen: "Please sign in")
         }
+    }
+
+    @Test("the stand-in of `make run` answers the tasks of login, and ends with the server", .timeLimit(.minutes(2)))
+    func standIn() async throws {
+        func start(_ port: UInt16, server: pid_t) throws -> ProgramProcess {
+            try ProgramProcess(
+                command: ["\(ShippedFiles.directory)/scripts/stand-in", "\(port)", "\(server)"],
+                environment: ["PATH": "/usr/bin:/bin"])
+        }
+        let (standIn, port) = try await withBrowser(expecting: ["status of 401"]) { browser in
+            let standIn = try start(browser.app.adminPort, server: getpid())
+            try await browser.openDemo("#first=login")
+            func submit(_ name: String, _ password: String) async throws {
+                try await browser.wait(forScreen: "Please sign in")
+                try await browser.type(name, into: "Name")
+                try await browser.type(password, into: "Password")
+                try await browser.click("Submit")
+            }
+            try await submit("ada", #"x","password":"analytical"#)
+            try await submit("eve", "analytical")
+            try await submit("ada", "analytical")
+            for code in ["184301", "184300"] {
+                try await browser.wait(forScreen: "Which code have we sent you?")
+                try await browser.wait(for: "document.querySelector('#first [name=code]').value === ''")
+                try await browser.type(code, into: "Code")
+                try await browser.click("Submit")
+            }
+            try await browser.wait(forScreen: "This journey is finished")
+            #expect(try await browser.app.admin().get("/v1/users/ada/sessions").items.count == 1)
+            return (standIn, browser.app.adminPort)
+        }
+        #expect(try await standIn.result().status == 0)
+        // Nor does it wait for a server that has not started.
+        let failed = try ProgramProcess(command: ["/bin/true"], environment: [:])
+        #expect(try await failed.result().status == 0)
+        #expect(try await start(port, server: failed.identifier).result().status == 0)
     }
 }
