@@ -4,8 +4,7 @@ import { element } from "./dom.js";
 import { Problem, call, get, url } from "./api.js";
 import { action, complain, field, say } from "./actions.js";
 import { definitions, link, services, table, time } from "./lists.js";
-import { funnelTable, getFunnel } from "./funnel.js";
-import { picture } from "./picture.js";
+import { funnelPicture, funnelTable, getFunnel } from "./funnel.js";
 
 const interval = 2000;
 
@@ -163,7 +162,7 @@ export async function journey([session, id], query, { signal }) {
       funnels.map((funnel, place) => {
         const { state, version } = coordinators[place];
         const numbers = element("details", { "data-key": `numbers ${funnel.flow}` }, element("summary", {}, `Numbers of ${funnel.flow}`), funnelTable(funnel, version));
-        return [picture(funnel, { version, here: state }), numbers];
+        return [funnelPicture(funnel, { version, here: state }), numbers];
       }),
       element("h2", {}, "Data"),
       services(live.items, path, new Map(view.services.map(({ name, state }) => [name, state]))),

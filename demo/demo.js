@@ -4,7 +4,10 @@
 // with a smaller depth sends `back`; what goes back, and how far, is the server's to say.
 
 import { Pane } from "./pane.js";
+import { current, languages, speak, translate } from "./words.js";
 
+translate(document);
+document.documentElement.lang = current();
 const panes = ["first", "second"].map((id) => new Pane(id));
 let isLeading = false;
 
@@ -67,9 +70,29 @@ async function leadPane(pane, place, isBack) {
   }
 }
 
+/** A phone shows one visitor at a time. */
+const visitors = [...document.querySelectorAll(".visitors button")];
+function look(id) {
+  document.querySelector("main").dataset.visitor = id;
+  for (const button of visitors) button.ariaPressed = button.value === id;
+}
+look("first");
+for (const button of visitors) button.addEventListener("click", () => look(button.value));
+
+const language = document.getElementById("language");
+language.append(...Object.entries(languages).map(([tag, name]) => new Option(name, tag, false, tag === current())));
+language.addEventListener("change", () => {
+  speak(language.value);
+  document.documentElement.lang = current();
+  translate(document);
+  for (const pane of panes) pane.attempt(() => pane.speak());
+});
+
 /** Links into the middle. */
 async function followLinks() {
   const links = new URLSearchParams(location.hash.slice(1));
+  const named = panes.filter(({ id }) => links.has(id));
+  if (named.length === 1) look(named[0].id);
   for (const pane of panes) {
     const [flow, screen] = links.get(pane.id)?.split("/") ?? [];
     if (flow && pane.session) await pane.attempt(() => (flow.startsWith("cgl_") ? pane.take(flow) : pane.goTo(flow, screen)));

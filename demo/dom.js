@@ -1,5 +1,5 @@
-// Two small helpers instead of a framework. Texts become text nodes, never markup: nothing that a server or a visitor
-// says can bring a script into the page.
+// Small helpers instead of a framework. Texts become text nodes, never markup: nothing that a server or a visitor says can
+// bring a script into the page.
 
 /** element("p", { class: "hint", hidden: false }, "Hello ", element("b", {}, "Ada")) */
 export function element(name, attributes = {}, ...children) {
@@ -11,6 +11,10 @@ export function element(name, attributes = {}, ...children) {
   }
   made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return made;
+}
+
+export function button(text, onclick, kind = "", attributes = {}) {
+  return element("button", { type: "button", class: kind, onclick, ...attributes }, text);
 }
 
 /** "sign_in" → "Sign in", "buyerName" → "Buyer name" */

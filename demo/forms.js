@@ -2,6 +2,7 @@
 // the simple rules while one types; what a form cannot say, the server checks, and its findings land beside the fields.
 
 import { element, readable } from "./dom.js";
+import { word } from "./words.js";
 
 let count = 0;
 
@@ -34,13 +35,14 @@ export function form(title, schema, known, submit) {
           for (const { pointer, detail } of problem.errors) {
             const path = pointer.replace(/^\/data/, "");
             const field = fields.all().find((candidate) => candidate.path === path);
-            if (field) field.complain(detail);
-            else complaint.append(`${path.slice(1) || "This"} ${detail}. `);
+            if (field) field.complain(plain(detail));
+            else complaint.append(reason({ pointer: path, detail }), " ");
           }
           made.querySelector("[aria-invalid=true]")?.focus();
         }
       },
     },
+    schema.properties && schema.description && element("p", { class: "hint" }, schema.description),
     fields.nodes,
     complaint,
     element("p", { class: "actions" }, element("button", { class: "primary", type: "submit" }, title)),
@@ -48,93 +50,141 @@ export function form(title, schema, known, submit) {
   return made;
 }
 
+/** A pattern says nothing to a person. An author who wants to say more writes `x-say`, and the server sends that. */
+const plain = (detail) => (detail.startsWith("must match the pattern") ? word("does not have the expected form") : detail);
+
+/** What is in the way, and where: an author's sentence stands for itself, the server's words need their place. */
+export function reason({ pointer = "", detail }) {
+  return /^\p{Lu}/u.test(detail) ? detail : `${pointer.slice(1) || word("This")} ${plain(detail)}.`;
+}
+
 /** What names no members of its own, such as `$ref` or `oneOf`, is written as JSON. */
-function whole({ title = "Data", description, examples }, known) {
+function whole({ title = "Data", description, examples, writeOnly }, known) {
   const texts = examples?.map((example) => JSON.stringify(example));
-  const data = field("data", { title, description, examples: texts }, known, "", true);
+  const data = field("data", { title, description, examples: texts, writeOnly }, known, "", true);
   return { ...data, all: () => [data] };
 }
 
-/** The fields of an object. */
-function group(schema, known, path) {
+/** The fields of an object in their author's order. Of an optional object the browser requires nothing: it may be left out. */
+function group(schema, known, path, isOptional = false) {
   const required = new Set(schema.required ?? []);
-  // Members of JSON have no order, but their author listed what is required.
-  const place = ([name]) => (required.has(name) ? [...required].indexOf(name) : required.size);
+  // Members of JSON have no order. Without `x-order` that of what is required is the author's, too.
+  const order = [...new Set([...(schema["x-order"] ?? []), ...required])];
+  const place = ([name]) => (order.includes(name) ? order.indexOf(name) : order.length);
   const properties = Object.entries(schema.properties ?? {}).sort((one, other) => place(one) - place(other));
   const members = properties.map(([name, property]) => {
     const pointer = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    const make = property.properties ? nested : field;
-    return [name, make(name, property, known?.[name], pointer, required.has(name))];
+    const make = property.properties ? nested : property.items && choicesOf(property.items) ? several : field;
+    return [name, make(name, property, known?.[name], pointer, required.has(name) && !isOptional)];
   });
   return {
     nodes: members.flatMap(([, member]) => member.nodes),
     all: () => members.flatMap(([, member]) => (member.all ? member.all() : [member])),
     read() {
-      const entries = members.map(([name, member]) => [name, member.read()]);
-      return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+      const entries = members.map(([name, member]) => [name, member.read()]).filter(([, value]) => value !== undefined);
+      return isOptional && entries.length === 0 ? undefined : Object.fromEntries(entries);
     },
   };
 }
 
-function nested(name, schema, known, path) {
-  const fields = group(schema, known, path);
-  const legend = element("legend", {}, schema.title ?? readable(name));
-  return { ...fields, nodes: [element("fieldset", {}, legend, fields.nodes)] };
+function nested(name, schema, known, path, isRequired) {
+  const fields = group(schema, known, path, !isRequired);
+  const legend = element("legend", {}, called(name, schema, isRequired));
+  const hint = schema.description && element("p", { class: "hint" }, schema.description);
+  return { ...fields, nodes: [element("fieldset", {}, legend, hint, fields.nodes)] };
 }
 
-/** One value: its label, its control, and a place for what is wrong with it. */
+/** One value: its label and its control, with remarks. */
 function field(name, schema, known, path, isRequired) {
   const id = `field-${++count}`;
   const types = [schema.type ?? []].flat();
-  const choices = schema.enum?.filter((choice) => choice !== null);
+  const choices = choicesOf(schema);
   const isFlag = schema.const === true || types.includes("boolean");
   const isNumber = types.includes("integer") || types.includes("number");
-  const isText = !isFlag && !isNumber && (choices || types.includes("string"));
-  const common = { id, name, required: isRequired && !(isFlag && schema.const !== true), "aria-describedby": `${id}-note` };
+  const isText = !isFlag && !isNumber && types.includes("string");
+  const isNeeded = isRequired && !types.includes("null") && !(isFlag && schema.const !== true);
+  const common = { id, name, required: isNeeded, "aria-describedby": `${id}-complaint ${id}-note` };
+  const limits = { maxlength: schema.maxLength, minlength: schema.minLength, autocomplete: "off" };
 
   let control;
   if (choices) {
-    const options = choices.map((choice) =>
-      element("option", { value: JSON.stringify(choice), selected: choice === known }, readable(String(choice))),
+    const options = choices.map(({ value, title }, place) =>
+      element("option", { value: place, selected: JSON.stringify(value) === JSON.stringify(known) }, title),
     );
-    control = element("select", common, element("option", { value: "" }, "Please choose"), options);
+    control = element("select", common, element("option", { value: "" }, word("Please choose")), options);
   } else if (isFlag) {
     control = element("input", { ...common, type: "checkbox", checked: known === true });
+  } else if (schema.writeOnly) {
+    // A value that is only written is never shown: the field stays empty when the screen is drawn again.
+    control = element("input", { ...common, ...limits, type: "password" });
   } else if (isNumber) {
     const step = types.includes("integer") ? 1 : "any";
-    const limits = { min: schema.minimum, max: schema.maximum, step };
-    control = element("input", { ...common, ...limits, type: "number", value: known ?? "" });
+    control = element("input", { ...common, min: schema.minimum, max: schema.maximum, step, type: "number", value: known ?? "" });
   } else if (isText && (schema.maxLength ?? 0) <= 500) {
-    const type = schema.writeOnly ? "password" : { date: "date", email: "email", uri: "url" }[schema.format] ?? "text";
-    const limits = { maxlength: schema.maxLength, minlength: schema.minLength, autocomplete: "off" };
+    const type = { date: "date", email: "email", uri: "url" }[schema.format] ?? "text";
     control = element("input", { ...common, ...limits, type, value: known ?? "" });
   } else {
     const text = isText ? known : known === undefined ? "" : JSON.stringify(known, null, 2);
     control = element("textarea", { ...common, rows: 4 }, text ?? "");
   }
 
-  const hints = [schema.description, schema.examples && `For example: ${schema.examples.join(", ")}`];
-  if (!isText && !isFlag && !isNumber) hints.push("As JSON.");
-  const note = element("span", { class: "hint", id: `${id}-note` }, hints.filter(Boolean).join(" "));
-  const label = element("label", { for: id }, schema.title ?? readable(name), isRequired ? null : element("i", {}, "optional"));
-  const rows = isFlag ? [control, label, note] : [label, control, note];
+  const { notes, complain } = remarks(id, schema, !choices && !isText && !isFlag && !isNumber);
+  const label = element("label", { for: id }, called(name, schema, isRequired));
+  const rows = isFlag ? [control, label, notes] : [label, control, notes];
   return {
     path,
-    nodes: [element("p", { class: isFlag ? "field flag" : "field" }, rows)],
-    complain(detail) {
-      control.toggleAttribute("aria-invalid", false);
-      if (detail) control.setAttribute("aria-invalid", "true");
-      note.classList.toggle("complaint", Boolean(detail));
-      note.textContent = detail || hints.filter(Boolean).join(" ");
-    },
+    nodes: [element("p", { class: isFlag ? "field flag" : "field" }, rows.flat())],
+    complain: (detail) => complain(control, detail),
     read() {
       if (isFlag) return control.checked || isRequired ? control.checked : undefined;
-      if (control.value === "") return isRequired && isText ? "" : undefined;
+      if (control.value === "") return isRequired && types.includes("null") ? null : undefined;
+      if (choices) return choices[control.value].value;
       if (isNumber) return Number(control.value);
-      if (choices) return JSON.parse(control.value);
       return isText ? control.value : parsed(control.value);
     },
   };
+}
+
+/** As many of a list as one likes: a box for each. */
+function several(name, schema, known, path, isRequired) {
+  const id = `field-${++count}`;
+  const boxes = choicesOf(schema.items).map(({ value, title }, place) => {
+    const isChosen = Boolean(known?.some?.((one) => JSON.stringify(one) === JSON.stringify(value)));
+    const box = element("input", { id: `${id}-${place}`, name, type: "checkbox", checked: isChosen, "aria-describedby": `${id}-complaint ${id}-note` });
+    return { value, box, row: element("p", { class: "field flag" }, box, element("label", { for: box.id }, title)) };
+  });
+  const { notes, complain } = remarks(id, schema);
+  return {
+    path,
+    nodes: [element("fieldset", {}, element("legend", {}, called(name, schema, isRequired)), boxes.map(({ row }) => row), notes)],
+    complain: (detail) => complain(boxes[0]?.box, detail),
+    read() {
+      const chosen = boxes.filter(({ box }) => box.checked).map(({ value }) => value);
+      return chosen.length > 0 || isRequired ? chosen : undefined;
+    },
+  };
+}
+
+const called = (name, schema, isRequired) => [schema.title ?? readable(name), isRequired ? null : element("i", {}, word("optional"))];
+
+/** What is to be known of a field, and a place for what is wrong with it. */
+function remarks(id, schema, isJSON = false) {
+  const hints = [schema.description, schema.examples && word("For example: {examples}", { examples: schema.examples.join(", ") })];
+  if (isJSON) hints.push(word("As JSON."));
+  const note = element("span", { class: "hint", id: `${id}-note` }, hints.filter(Boolean).join(" "));
+  const complaint = element("span", { class: "complaint", id: `${id}-complaint` });
+  const complain = (control, detail) => {
+    control?.removeAttribute("aria-invalid");
+    if (detail) control?.setAttribute("aria-invalid", "true");
+    complaint.textContent = detail;
+  };
+  return { notes: [complaint, note], complain };
+}
+
+/** What can be chosen: with titles where the choices come from data, else the values of the schema. */
+function choicesOf(schema) {
+  if (Array.isArray(schema["x-options"])) return schema["x-options"].map(({ value, title }) => ({ value, title: title ?? String(value) }));
+  return schema.enum?.filter((value) => value !== null).map((value) => ({ value, title: readable(String(value)) }));
 }
 
 /** What is not JSON goes to the server as text, which says what is wrong with it. */
@@ -144,4 +194,17 @@ function parsed(text) {
   } catch {
     return text;
   }
+}
+
+/** The data of an event, to be shown: dots stand for each member that is only written. */
+export function masked(data, schema) {
+  const names = new Set();
+  const collect = (part) => {
+    if (part === null || typeof part !== "object") return;
+    for (const [name, property] of Object.entries(part.properties ?? {})) if (property?.writeOnly) names.add(name);
+    Object.values(part).forEach(collect);
+  };
+  collect(schema);
+  const hide = (name, value) => (names.has(name) ? "•••" : value);
+  return data === undefined || !schema?.writeOnly ? data && JSON.parse(JSON.stringify(data, hide)) : "•••";
 }

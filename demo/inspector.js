@@ -1,6 +1,8 @@
 // "Behind the desk": what the server knows of a pane's session. Nothing here is needed by an app.
 
 import { element } from "./dom.js";
+import { masked } from "./forms.js";
+import { word } from "./words.js";
 
 export class Inspector {
   #session;
@@ -8,6 +10,8 @@ export class Inspector {
   #wasAsked = false;
   #reading = false;
   #stale = false;
+  /** The schemas of what can be sent, by the event, and `input` that of a flow. */
+  #schemas = {};
 
   constructor(root) {
     this.parts = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((node) => [node.dataset.part, node]));
@@ -18,8 +22,11 @@ export class Inspector {
     session.addEventListener("exchange", ({ detail }) => this.showExchange(detail));
   }
 
-  showJourney(view) {
+  /** @param input the schema of what the flow has to be told */
+  showJourney(view, input) {
     this.#journey = view?.status === "active" ? view.id : null;
+    this.#schemas = Object.fromEntries((view?.events ?? []).map(({ name, schema }) => [name, schema]));
+    this.#schemas.input = input;
     const frames = view?.stack ?? [];
     const stack = frames.map(({ flow, screen, presentation }, place) =>
       element(
@@ -29,8 +36,8 @@ export class Inspector {
         element("span", {}, `${flow} · ${presentation}`),
       ),
     );
-    this.parts.stack.replaceChildren(...(stack.length ? stack : [element("li", { class: "none" }, "empty")]));
-    const none = element("p", { class: "none" }, "none lives");
+    this.parts.stack.replaceChildren(...(stack.length ? stack : [element("li", { class: "none" }, word("empty"))]));
+    const none = element("p", { class: "none" }, word("none"));
     this.parts.coordinators.replaceChildren(view?.coordinators ? tree([view.coordinators]) : none);
   }
 
@@ -52,7 +59,7 @@ export class Inspector {
         const rows = live.map(({ name, etag, owner = "session" }) =>
           element("li", {}, element("b", {}, name), element("span", {}, `${etag} · ${owner}`)),
         );
-        this.parts.services.replaceChildren(...(rows.length ? rows : [element("li", { class: "none" }, "none lives yet")]));
+        this.parts.services.replaceChildren(...(rows.length ? rows : [element("li", { class: "none" }, word("none lives yet"))]));
       }
     } catch {
       // Offline or expired: the pane says so.
@@ -66,10 +73,12 @@ export class Inspector {
     const isAsked = method !== "GET" || (!this.#wasAsked && /\/journeys\/[^/]+$/.test(path.split("?")[0]));
     if (!isAsked) return;
     this.#wasAsked = method !== "GET";
-    const short = path.replace("/v1/sessions/current", "…");
+    const short = path.replace("/v1/sessions/current", "…").replace(/(jrn_\w{4})\w+/, "$1…");
     // The challenge is between the two programs: it changes with each sign-in, and says nothing to a person.
-    const text = JSON.stringify(body, (name, value) => (name === "challenge" ? undefined : value), 2);
-    const request = [`${method} ${short}`, text];
+    const { challenge, ...sent } = body ?? {};
+    if (sent.data !== undefined) sent.data = masked(sent.data, this.#schemas[sent.event]);
+    if (sent.input !== undefined) sent.input = masked(sent.input, this.#schemas.input);
+    const request = [`${method} ${short}`, body && JSON.stringify(sent, null, 2)];
     const head = [`${answer.status}`, answer.etag && `ETag: ${answer.etag}`, `${duration.toFixed(0)} ms`];
     const response = [head.filter(Boolean).join("   "), answer.body === undefined ? "" : JSON.stringify(answer.body, null, 2)];
     this.parts.request.textContent = request.filter(Boolean).join("\n");
@@ -83,7 +92,7 @@ function tree(coordinators) {
     "ul",
     {},
     coordinators.map(({ flow, state, children }) =>
-      element("li", {}, element("b", {}, flow), element("span", {}, ` in ${state}`), children.length > 0 && tree(children)),
+      element("li", {}, element("b", {}, flow), element("span", {}, ` ${word("in {state}", { state })}`), children.length > 0 && tree(children)),
     ),
   );
 }

@@ -1,10 +1,13 @@
 // One pane: one session, one journey at a time, and what is drawn of it.
 
+import { fillBasket } from "./basket.js";
 import { Session } from "./concierge.js";
-import { element, readable } from "./dom.js";
-import { form } from "./forms.js";
+import { button, element, readable } from "./dom.js";
+import { Drawing } from "./drawing.js";
+import { form, reason } from "./forms.js";
 import { Inspector } from "./inspector.js";
 import { draw } from "./screens.js";
+import { current, translate, word } from "./words.js";
 
 export class Pane extends EventTarget {
   keepsProfile = false;
@@ -17,18 +20,35 @@ export class Pane extends EventTarget {
   constructor(id) {
     super();
     const root = document.getElementById(id);
-    const visitor = root.getAttribute("aria-label");
+    this.visitor = root.getAttribute("aria-label");
     root.append(document.getElementById("pane").content.cloneNode(true));
-    for (const node of root.querySelectorAll("[aria-label]")) node.ariaLabel = `${visitor}: ${node.ariaLabel}`;
     Object.assign(this, { id, root, inspector: new Inspector(root) });
     this.parts = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((node) => [node.dataset.part, node]));
-    this.parts.title.textContent = visitor;
+    // A link into the middle.
+    this.drawing = new Drawing(this.parts.drawing, (flow, screen) => flow === this.#outline?.id && `#${id}=${flow}/${screen}`);
+    this.#translate();
     this.parts.flow.addEventListener("change", () => this.attempt(() => this.choose(this.parts.flow.value)));
     this.parts.back.addEventListener("click", () => this.back());
     this.parts.elsewhere.addEventListener("click", () => this.attempt(() => this.#link()));
     this.parts.end.addEventListener("click", () => this.attempt(() => this.session.end()));
     // Escape closes a modal, as everywhere.
     this.parts.modal.addEventListener("keydown", (event) => event.key === "Escape" && this.back());
+  }
+
+  #translate() {
+    this.root.ariaLabel = this.parts.title.textContent = word(this.visitor);
+    translate(this.root, `${word(this.visitor)}: `);
+  }
+
+  /** In the language that was chosen. The client reads the journey again, and `change` draws it. */
+  async speak() {
+    this.#translate();
+    if (!this.session) return;
+    this.session.language = current();
+    if (this.session.isExpired) return this.#showEnd();
+    const flow = this.#outline?.id;
+    if (flow) this.#outline = (await this.session.request("GET", `/v1/flows/${encodeURIComponent(flow)}`)).body;
+    this.journey || !this.#outline ? this.#draw() : this.#askForInput();
   }
 
   get view() {
@@ -49,10 +69,10 @@ export class Pane extends EventTarget {
     const [mode, key] = isCookie ? ["cookie", "concierge-demo"] : ["bearer", `concierge-demo-${this.id}`];
     // The server may be published under a path: this file is `demo/pane.js` of it.
     const url = new URL("..", import.meta.url).href;
-    const session = await Session.open({ url, mode, storage: localStorage, key, schemas: true });
+    const session = await Session.open({ url, mode, storage: localStorage, key, schemas: true, language: current() });
     this.session = session;
     this.inspector.watch(session);
-    session.addEventListener("offline", () => this.#tell("The server cannot be reached. What you see may be old.", "offline"));
+    session.addEventListener("offline", () => this.#tell(word("The server cannot be reached. What you see may be old."), "offline"));
     session.addEventListener("online", () => this.#tell("", "offline"));
     session.addEventListener("expired", () => this.#showEnd());
     session.addEventListener("exchange", ({ detail }) => {
@@ -63,7 +83,7 @@ export class Pane extends EventTarget {
     this.parts.session.textContent = session.info.id;
 
     const { body } = await session.request("GET", "/v1/flows");
-    this.parts.flow.replaceChildren(...body.items.map(({ id }) => element("option", { value: id }, id)));
+    this.parts.flow.replaceChildren(...body.items.map(({ id, description }) => element("option", { value: id, title: description }, id)));
     await this.choose(localStorage.getItem(`concierge-demo-${this.id}-flow`) ?? "wizard");
     this.stop = session.follow();
   }
@@ -76,6 +96,7 @@ export class Pane extends EventTarget {
     const known = journeys.items.filter((journey) => journey.flow === flow);
     const running = given?.view ?? known.find((journey) => journey.status === "active") ?? known[0];
     const needsInput = !running && outline.input?.required?.length;
+    if (flow === "checkout" && !running) await fillBasket(this.session);
     const journey = given ?? (running ? this.session.journey(running.id) : !needsInput && (await this.session.start(flow)));
     if (running) await journey.get();
     if (turn !== this.#turn) return; // Another one was chosen meanwhile.
@@ -129,8 +150,7 @@ export class Pane extends EventTarget {
       if (isForm && problem.code === "invalid_input") throw problem;
       if (problem.status === undefined) throw problem;
       if (problem.status === 401 || problem.code === "offline") return;
-      const others = problem.errors.slice(1).map(({ pointer, detail }) => `${pointer} ${detail}`);
-      this.#tell([problem.message, ...others].join("; "));
+      this.#tell([problem.answer.body?.detail ?? problem.message, ...problem.errors.map(reason)].join(" "));
       if (this.#outline) this.parts.flow.value = this.#outline.id;
     }
   }
@@ -154,6 +174,8 @@ export class Pane extends EventTarget {
     const target = isModal ? parts.modal : parts.stage;
     const place = `${view?.id} ${view?.step}`;
     const focused = document.activeElement;
+    // What the last step has to say. A view that is read again does not say it again.
+    if (view?.message || place !== this.#drawn) this.#tell(view?.message ?? "", "said");
     // What somebody is typing is not drawn over when another tab changes a document.
     if (place !== this.#drawn || !(target.contains(focused) && focused.matches("input, textarea, select"))) {
       if (isModal && !parts.stage.hasChildNodes()) this.#drawBelow(view);
@@ -166,11 +188,11 @@ export class Pane extends EventTarget {
     parts.modal.ariaLabel = isModal ? (view.screen.title ?? view.screen.name) : null;
     parts.stage.inert = isModal;
     parts.back.hidden = !view?.can_go_back;
-    parts.links.replaceChildren(...this.#links(view));
     parts.elsewhere.hidden = !(view?.screen && this.#outline?.definition?.portable);
     if (parts.elsewhere.hidden) parts.link.hidden = true;
-    this.inspector.showJourney(view);
+    this.inspector.showJourney(view, this.#outline?.input);
     this.inspector.showServices();
+    this.drawing.show(this.session, view);
     // Whoever uses the keyboard or a screen reader stands before the new screen.
     const isLost = !focused.isConnected || focused.closest("[hidden], [inert]");
     if (isLost) target.querySelector("h3")?.focus();
@@ -179,18 +201,14 @@ export class Pane extends EventTarget {
 
   #screen(view) {
     const heading = (text) => element("h3", { tabindex: "-1" }, text);
-    const again = element(
-      "button",
-      { type: "button", class: "primary", onclick: () => this.attempt(() => this.#startOver()) },
-      "Start over",
-    );
-    if (!view) return [heading("This journey is gone"), element("p", { class: "actions" }, again)];
+    const again = button(word("Start over"), () => this.attempt(() => this.#startOver()), "primary");
+    if (!view) return [heading(word("This journey is gone")), element("p", { class: "actions" }, again)];
     if (view.screen && view.status === "active") {
       return [heading(view.screen.title ?? view.screen.name), ...draw(view, this).flat().filter(Boolean)];
     }
-    const text = view.status === "finished" ? `The flow ended with the outcome “${view.outcome}”.` : view.problem?.detail ?? "";
+    const text = view.status === "finished" ? word("The flow ended with the outcome “{outcome}”.", view) : view.problem?.detail ?? "";
     return [
-      heading(`This journey is ${view.status}`),
+      heading(word(`This journey is ${view.status}`)),
       element("p", {}, text),
       view.output && element("pre", { tabindex: "0" }, JSON.stringify(view.output, null, 2)),
       element("p", { class: "actions" }, again),
@@ -215,25 +233,10 @@ export class Pane extends EventTarget {
     const { id, input } = this.#outline;
     const start = async (data) => this.#show(await this.session.start(id, { input: data }));
     this.journey = null;
-    this.inspector.showJourney(null);
-    this.parts.links.replaceChildren();
+    this.inspector.showJourney(null, input);
     this.parts.stage.replaceChildren(
-      element("h3", { tabindex: "-1" }, `What ${id} has to be told`),
-      form("Start", input, {}, (data) => this.attempt(() => start(data), true)),
-    );
-  }
-
-  #links(view) {
-    return (view?.screen ? this.#outline?.screens ?? [] : []).map(({ id, title }) =>
-      element(
-        "li",
-        {},
-        element(
-          "a",
-          { href: `#${this.id}=${this.#outline.id}/${id}`, "aria-current": view.screen.id === id ? "location" : undefined, title },
-          id,
-        ),
-      ),
+      element("h3", { tabindex: "-1" }, word("What {flow} has to be told", { flow: id })),
+      form(word("Start"), input, {}, (data) => this.attempt(() => start(data), true)),
     );
   }
 
@@ -241,18 +244,13 @@ export class Pane extends EventTarget {
     this.stop?.();
     this.journey = null;
     this.inspector.showJourney(null);
-    this.parts.services.replaceChildren(element("li", { class: "none" }, "all removed"));
-    this.parts.links.replaceChildren();
+    this.parts.services.replaceChildren(element("li", { class: "none" }, word("all removed")));
     this.parts.modal.open = this.parts.stage.inert = false;
     this.parts.back.hidden = true;
     this.parts.stage.replaceChildren(
-      element("h3", { tabindex: "-1" }, "This session has ended"),
-      element("p", {}, "Its services and journeys are removed, and its token opens nothing any more."),
-      element(
-        "p",
-        { class: "actions" },
-        element("button", { type: "button", class: "primary", onclick: () => this.attempt(() => this.open()) }, "Begin a new session"),
-      ),
+      element("h3", { tabindex: "-1" }, word("This session has ended")),
+      element("p", {}, word("Its services and journeys are removed, and its token opens nothing any more.")),
+      element("p", { class: "actions" }, button(word("Begin a new session"), () => this.attempt(() => this.open()), "primary")),
     );
   }
 

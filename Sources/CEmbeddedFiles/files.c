@@ -21,11 +21,26 @@ static const unsigned char pane[] = {
 static const unsigned char screens[] = {
 #embed "../../demo/screens.js"
 };
+static const unsigned char wizard[] = {
+#embed "../../demo/wizard.js"
+};
+static const unsigned char basket[] = {
+#embed "../../demo/basket.js"
+};
 static const unsigned char forms[] = {
 #embed "../../demo/forms.js"
 };
 static const unsigned char inspector[] = {
 #embed "../../demo/inspector.js"
+};
+static const unsigned char drawing[] = {
+#embed "../../demo/drawing.js"
+};
+static const unsigned char picture[] = {
+#embed "../../demo/picture.js"
+};
+static const unsigned char words[] = {
+#embed "../../demo/words.js"
 };
 static const unsigned char dom[] = {
 #embed "../../demo/dom.js"
@@ -54,9 +69,6 @@ static const unsigned char console_journey[] = {
 static const unsigned char console_funnel[] = {
 #embed "../../console/funnel.js"
 };
-static const unsigned char console_picture[] = {
-#embed "../../console/picture.js"
-};
 static const unsigned char client[] = {
 #embed "../../clients/js/concierge.js"
 };
@@ -74,8 +86,13 @@ static const CEmbeddedFile demo_files[] = {
     {"/demo/demo.js", script_type, demo, sizeof demo},
     {"/demo/pane.js", script_type, pane, sizeof pane},
     {"/demo/screens.js", script_type, screens, sizeof screens},
+    {"/demo/wizard.js", script_type, wizard, sizeof wizard},
+    {"/demo/basket.js", script_type, basket, sizeof basket},
     {"/demo/forms.js", script_type, forms, sizeof forms},
     {"/demo/inspector.js", script_type, inspector, sizeof inspector},
+    {"/demo/drawing.js", script_type, drawing, sizeof drawing},
+    {"/demo/picture.js", script_type, picture, sizeof picture},
+    {"/demo/words.js", script_type, words, sizeof words},
     {"/demo/dom.js", script_type, dom, sizeof dom},
     {"/demo/concierge.js", script_type, client, sizeof client},
 };
@@ -84,7 +101,7 @@ const CEmbeddedFile *cembedded_demo_file(size_t place) {
     return place < sizeof demo_files / sizeof *demo_files ? &demo_files[place] : NULL;
 }
 
-// The helpers and the icon are the demo's.
+// The helpers, the picture of a flow and the icon are the demo's.
 static const CEmbeddedFile console_files[] = {
     {"/console", "text/html; charset=utf-8", console_page, sizeof console_page},
     {"/console/console.css", "text/css; charset=utf-8", console_styles, sizeof console_styles},
@@ -95,7 +112,7 @@ static const CEmbeddedFile console_files[] = {
     {"/console/lists.js", script_type, console_lists, sizeof console_lists},
     {"/console/journey.js", script_type, console_journey, sizeof console_journey},
     {"/console/funnel.js", script_type, console_funnel, sizeof console_funnel},
-    {"/console/picture.js", script_type, console_picture, sizeof console_picture},
+    {"/console/picture.js", script_type, picture, sizeof picture},
     {"/console/dom.js", script_type, dom, sizeof dom},
 };
 

@@ -218,20 +218,20 @@ struct Browser: Sendable {
 /// - Parameters:
 ///   - expecting: what messages of the console may contain, such as the refusals that a test provokes.
 ///   - flows: in addition to those that are shipped.
-func withBrowser(
+func withBrowser<Result: Sendable>(
     expecting: [String] = [], others: [String] = [], flows: [String] = [],
     sourceLocation: SourceLocation = #_sourceLocation,
-    _ configure: (inout Configuration) -> Void = { _ in }, _ body: (Browser) async throws -> Void
-) async throws {
+    _ configure: (inout Configuration) -> Void = { _ in }, _ body: (Browser) async throws -> Result
+) async throws -> Result {
     let (services, flows) = (try ShippedFiles.services(), try ShippedFiles.flows() + flows)
-    try await withApplication(services: services, flows: flows) { configuration in
+    return try await withApplication(services: services, flows: flows) { configuration in
         configuration.demo = true
         configuration.mainFlow = "main"
         configuration.cookie.secure = false
         configure(&configuration)
     } _: { app in
         let browser = Browser(app: app, driver: try await blocking { try ChromeDriver() })
-        try await body(browser)
+        let result = try await body(browser)
         for message in try await browser.messages() where !expecting.contains(where: { message.contains($0) }) {
             Issue.record("the console says: \(message)", sourceLocation: sourceLocation)
         }
@@ -240,5 +240,6 @@ func withBrowser(
             let isKnown = (others + ["\(browser.adminOrigin)/"]).contains { address.hasPrefix($0) }
             #expect(isKnown, "asked for \(address)", sourceLocation: sourceLocation)
         }
+        return result
     }
 }

@@ -17,7 +17,7 @@ struct ConsoleFileTests {
             for name in try ShippedFiles.repository.names(in: "console") where name != "index.html" {
                 files.append(("/console/\(name)", "console/\(name)"))
             }
-            files += [("/console/dom.js", "demo/dom.js"), ("/console/icon.svg", "demo/icon.svg")]
+            files += ["dom.js", "picture.js", "icon.svg"].map { ("/console/\($0)", "demo/\($0)") }
             for (path, file) in files {
                 let response = try await app.admin().get(path)
                 #expect(response.status == 200, "\(path)")

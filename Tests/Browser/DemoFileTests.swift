@@ -50,6 +50,20 @@ struct DemoFileTests {
         }
     }
 
+    @Test("have German for each of the page's own words")
+    func german() throws {
+        let german = try ShippedFiles.text("demo/words.js")
+        var words: [Substring] = []
+        for name in try ShippedFiles.repository.names(in: "demo") {
+            let text = try ShippedFiles.text("demo/\(name)").replacing(/\s+/, with: " ")
+            words += text.matches(of: /\bword\( ?"([^"]+)"/).map(\.1)
+            words += text.matches(of: /data-word> ?([^<]*[^< ])/).map(\.1)
+            words += text.matches(of: /data-label="([^"]+)"/).map(\.1)
+        }
+        #expect(words.count > 60)
+        for word in words { #expect(german.contains("\"\(word)\":"), "\(word)") }
+    }
+
     @Test("are not there unless they are asked for, and not on the admin listener")
     func off() async throws {
         try await withApplication { app in

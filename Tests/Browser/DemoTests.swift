@@ -283,44 +283,6 @@ struct DemoTests {
         }
     }
 
-    /// How the page has its token.
-    enum Mode: CaseIterable { case bearer, cookie, plainCookie }
-
-    @Test("finishes the shipped login: the flow goes on with the new token", arguments: Mode.allCases)
-    func login(mode: Mode) async throws {
-        try await withBrowser(expecting: ["status of 401"]) {
-            $0.cookie.secure = mode == .cookie
-        } _: { browser in
-            try await browser.openDemo(mode == .bearer ? "" : "?mode=cookie")
-            let before = try await browser.evaluate("localStorage.getItem('concierge-demo-first')").string
-            try await browser.choose("login", in: "first")
-            try await browser.wait(forScreen: "Please sign in")
-            try await browser.type("ada", into: "Name")
-            try await browser.type("right", into: "Password")
-            try await browser.click("Submit")
-            try await browser.wait(forScreen: "One moment")
-            try await browser.app.endTask("check-password", #"{"outcome":"ok"}"#)
-            try await browser.wait(forScreen: "We are sending you a code")
-            try await browser.app.endTask("send-code", #"{"outcome":"sent"}"#)
-            try await browser.wait(forScreen: "Which code have we sent you?")
-            try await browser.type("184300", into: "Code")
-            try await browser.click("Submit")
-            try await browser.wait(forScreen: "One moment")
-            let signIn = #"{"outcome":"ok","sign_in":{"user_id":"ada","claims":{"name":"Ada"}}}"#
-            #expect(try await browser.app.endTask("check-code", signIn) == 204)
-            try await browser.wait(forScreen: "This journey is finished")
-            try await browser.wait(for: "document.querySelector('#first .services').textContent.includes('user')")
-            // The token of before is gone, from the page, too.
-            let after = try await browser.evaluate("localStorage.getItem('concierge-demo-first')").string
-            #expect((after == nil) == (mode != .bearer) && (after == nil || after != before))
-            #expect(try await browser.evaluate("document.body.textContent.includes('cg_')") == false)
-            let users = try await browser.app.admin().get("/v1/users/ada/sessions")
-            #expect(users.items.count == 1)
-            try await browser.click("Start over")
-            try await browser.wait(forScreen: "Please sign in")
-        }
-    }
-
     @Test("draws documents of any depth, and a form for data of any schema")
     func anyShape() async throws {
         try await withBrowser(expecting: ["favicon.ico"]) { browser in
@@ -389,30 +351,6 @@ struct DemoTests {
         }
     }
 
-    @Test("axe-core finds no violation on any kind of screen, in light and dark", arguments: ["light", "dark"])
-    func accessibility(colorScheme: String) async throws {
-        try await withBrowser { browser in
-            try await browser.emulate(colorScheme: colorScheme)
-            try await browser.openDemo()
-            try await browser.checkAccessibility("start")
-            try await Self.signIn("Ada", browser)
-            try await browser.click("Next")
-            try await browser.wait(forScreen: "The second of three pages")
-            try await browser.click("Edit the quotation")
-            try await browser.wait(forScreen: "The quotation")
-            try await browser.choose("checkout")
-            try await browser.wait(in: "second", forScreen: "Where shall we send it?")
-            try await browser.checkAccessibility("modal and form")
-            try await browser.choose("application")
-            try await browser.wait(in: "second", forScreen: "What is your name?")
-            try await browser.click("Cancel", in: "second")
-            try await browser.wait(in: "second", forScreen: "This journey is finished")
-            try await browser.click("End it")
-            try await browser.wait(forScreen: "This session has ended")
-            try await browser.checkAccessibility("ends")
-        }
-    }
-
     @Test(
         "has not changed since the pictures of the README were made, which CONCIERGE_SCREENSHOTS=1 does",
         arguments: ["light", "dark"])
@@ -423,7 +361,8 @@ struct DemoTests {
             try await Self.signIn("Ada", browser)
             try await browser.click("page3")
             try await browser.wait(forScreen: "The last of three pages")
-            try await browser.resize(width: 1280, height: 840)
+            try await browser.resize(width: 1280, height: 800)
+            try await browser.wait(for: "document.querySelector('#first .here').dataset.state === 'page3'")
             let picture = try await browser.screenshot()
             let file = URL(filePath: "\(ShippedFiles.directory)/docs/images/demo-\(colorScheme).webp")
             // Fonts differ from machine to machine, and change a picture more than most changes of the demo do. So what
@@ -439,12 +378,12 @@ struct DemoTests {
             let shipped = try Data(contentsOf: file)
             // Width and height, by RFC 6386, section 9.1.
             #expect(picture[26..<30] == shipped[26..<30])
-            #expect(shipped.count < 60_000)
+            #expect(shipped.count < 80_000)
         }
     }
 
     /// From the start screen of flow `wizard` to its first page.
-    private static func signIn(_ name: String, _ browser: Browser, in pane: String = "first") async throws {
+    static func signIn(_ name: String, _ browser: Browser, in pane: String = "first") async throws {
         try await browser.wait(in: pane, forScreen: "Who are you?")
         try await browser.type(name, into: "Your name", in: pane)
         try await browser.click("Sign in", in: pane)

@@ -1,27 +1,18 @@
 // A picture of a flow: its states one below the other in the order in which they can be reached. Transitions to the next
 // state go straight down, those that leave some out run at the right, those that lead back at the left, each in a lane.
 
-import { element } from "./dom.js";
+/** The number of states up to which a picture can be read. */
+export const most = 200;
 
-/** The numbers of a transition: of every version, of one, and of today. */
-export const columns = (version) => ["All versions", version && `Version ${version}`, "Today"].filter(Boolean);
-export const numbers = ({ all, versions, today }, version) => [all, ...(version ? [versions[version] ?? 0] : []), today];
-
-const [width, lane, port, gap] = [190, 64, 16, 34];
-const most = 200;
+/** Sizes: with numbers beside the edges, and without. */
+const wide = { width: 190, height: 38, port: 16, gap: 34, lane: 64, out: 22, margin: 80 };
+export const narrow = { width: 140, height: 26, port: 9, gap: 16, lane: 10, out: 16, margin: 24 };
 
 function svg(name, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
   return made;
-}
-
-/** The names of the states in the order of the funnel, and the ends last. */
-function order({ states, transitions }) {
-  const isEnd = (name) => name === "(finished)" || name === "(expired)";
-  const names = new Set(["(start)", ...states.map(({ id }) => id), ...transitions.flatMap(({ from, to }) => [from, to])]);
-  return [...names].sort((one, other) => isEnd(one) - isEnd(other));
 }
 
 /** Gives each edge of a side the innermost lane that is free over its length. Returns how many lanes there are. */
@@ -37,13 +28,16 @@ function assignLanes(edges) {
 }
 
 /**
- * @param version whose numbers are shown beside those of all versions
- * @param here the state where the journey is
+ * @param names of the states, from the first to the last
+ * @param transitions between them: `from`, `to`, `title`; `label`, `isUntaken` and `weight` (0 to 1) are optional
+ * @param text the accessible name of the picture
+ * @param here the state that is lit
+ * @param notes the lines below the name of a state
+ * @param link the address of a state, or null
  */
-export function picture(funnel, { version, here }) {
-  const names = order(funnel);
-  if (names.length > most) return element("p", { class: "none" }, `With more than ${most} states, ${funnel.flow} is not drawn.`);
-  const edges = funnel.transitions.map((transition) => {
+export function picture({ names, transitions, text, here, notes = () => [], link = () => null, sizes = wide }) {
+  const { width, port, gap, lane, out } = sizes;
+  const edges = transitions.map((transition) => {
     const [from, to] = [names.indexOf(transition.from), names.indexOf(transition.to)];
     return { transition, from, to, top: Math.min(from, to), bottom: Math.max(from, to) };
   });
@@ -61,7 +55,7 @@ export function picture(funnel, { version, here }) {
   let y = 8;
   const boxes = names.map((name, place) => {
     const sides = [ports(right, place), ports(left, place)];
-    const height = Math.max(38, port * (1 + Math.max(...sides.map(({ length }) => length))));
+    const height = Math.max(sizes.height, port * (1 + Math.max(...sides.map(({ length }) => length))));
     const box = { name, y, height, sides };
     y += height + gap;
     return box;
@@ -72,18 +66,15 @@ export function picture(funnel, { version, here }) {
     return box.y + (box.height * (all.indexOf(edge) + 1)) / (all.length + 1);
   };
 
-  const busiest = Math.max(1, ...edges.map(({ transition }) => transition.all));
   const draw = (edge, path, [tipX, tipY], tip, [labelX, labelY, anchor]) => {
-    const { from, to, all } = edge.transition;
-    const label = numbers(edge.transition, version).join(" · ");
-    const kind = all ? "edge" : "edge untaken";
+    const { title, label = "", weight = 0, isUntaken } = edge.transition;
     return svg(
       "g",
-      { class: kind },
-      svg("title", {}, `${from} → ${to}: ${label}`),
-      svg("path", { d: path, "stroke-width": 1 + (3 * all) / busiest }),
+      { class: isUntaken ? "edge untaken" : "edge" },
+      svg("title", {}, title),
+      svg("path", { d: path, "stroke-width": 1 + 3 * weight }),
       svg("path", { class: "tip", d: `M${tipX} ${tipY} ${tip}` }),
-      svg("text", { x: labelX, y: labelY, "text-anchor": anchor }, all ? label : ""),
+      svg("text", { x: labelX, y: labelY, "text-anchor": anchor }, label),
     );
   };
   const middle = x + width / 2;
@@ -93,34 +84,31 @@ export function picture(funnel, { version, here }) {
   });
   const around = (edge, side) => {
     const [edgeX, sign] = side === 0 ? [x + width, 1] : [x, -1];
-    const laneX = edgeX + sign * (lane * edge.lane + 22);
+    const laneX = edgeX + sign * (lane * edge.lane + out);
     const [start, end] = [portOf(edge, edge.from, side), portOf(edge, edge.to, side)];
     const label = [laneX + sign * 4, (start + end) / 2 + 4, side === 0 ? "start" : "end"];
     return draw(edge, `M${edgeX} ${start} H${laneX} V${end} H${edgeX + sign * 6}`, [edgeX, end], `l${sign * 9} -5 v10 z`, label);
   };
   drawn.push(...right.map((edge) => around(edge, 0)), ...left.map((edge) => around(edge, 1)));
 
-  const active = new Map(funnel.states.map(({ id, active }) => [id, active]));
   const shapes = boxes.map((box) => {
-    const notes = [active.get(box.name) ? `${active.get(box.name)} now` : "", box.name === here ? "this journey" : ""].filter(Boolean);
-    const [short, isEnd] = [box.name.length > 24 ? `${box.name.slice(0, 23)}…` : box.name, box.name.startsWith("(")];
+    const [lines, href, isHere, isEnd] = [notes(box.name), link(box.name), box.name === here, box.name.startsWith("(")];
     const center = box.y + box.height / 2;
+    const most = Math.floor(width / 8) + 1;
+    const isLong = box.name.length > most;
+    const attributes = {
+      class: `state${isHere ? " here" : ""}${isEnd ? " end" : ""}`, "data-state": box.name, ...(href && { href }),
+    };
     return svg(
-      "g",
-      { class: `state${box.name === here ? " here" : ""}${isEnd ? " end" : ""}` },
-      svg("title", {}, box.name),
+      href ? "a" : "g",
+      attributes,
+      ...(isLong ? [svg("title", {}, box.name)] : []),
       svg("rect", { x, y: box.y, width, height: box.height, rx: isEnd ? 18 : 6 }),
-      svg("text", { x: middle, y: center + (notes.length ? -2 : 5), "text-anchor": "middle", class: "name" }, short),
-      ...(notes.length ? [svg("text", { x: middle, y: center + 14, "text-anchor": "middle" }, notes.join(" · "))] : []),
+      svg("text", { x: middle, y: center + (lines.length ? -2 : 5), "text-anchor": "middle", class: "name" }, isLong ? `${box.name.slice(0, most - 1)}…` : box.name),
+      ...(lines.length ? [svg("text", { x: middle, y: center + 14, "text-anchor": "middle" }, lines.join(" · "))] : []),
     );
   });
-  const total = x + width + lanesRight * lane + 80;
-  const text = `Flow ${funnel.flow}${version ? `, version ${version}` : ""}.${here ? ` The journey is on ${here}.` : ""}`;
-  const image = svg("svg", { role: "img", "aria-label": `${text} A table has the same numbers.`, viewBox: `0 0 ${total} ${y}`, width: total, height: y }, ...drawn, ...shapes);
-  return element(
-    "figure",
-    {},
-    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Picture of ${funnel.flow}` }, image),
-    element("figcaption", {}, `${text} Numbers: ${columns(version).join(" · ").toLowerCase()}. Dashed: never taken.`),
-  );
+  const total = x + width + lanesRight * lane + sizes.margin;
+  const attributes = { role: names.some(link) ? "group" : "img", "aria-label": text, viewBox: `0 0 ${total} ${y}`, width: total, height: y };
+  return svg("svg", attributes, ...drawn, ...shapes);
 }
