@@ -4,13 +4,15 @@ import Navigation
 import Support
 import Testing
 
-@Suite("docs/flows.md")
+@Suite("docs/flows.md and docs/flow-recipes.md")
 struct FlowsPageTests {
-    @Test("each file is loaded, each command and request is done, and says what the page shows")
-    func page() async throws {
-        let blocks = try DocumentationPage("docs/flows.md").blocks
+    @Test(
+        "each file is loaded, each command and request is done, and says what the page shows",
+        arguments: ["docs/flows.md", "docs/flow-recipes.md"])
+    func page(_ path: String) async throws {
+        let blocks = try DocumentationPage(path).blocks
         // From the first request on a server runs, on the files that there are by then.
-        let start = try #require(blocks.firstIndex { $0.text.hasPrefix("$ curl") })
+        let start = blocks.firstIndex { $0.text.hasPrefix("$ curl") } ?? blocks.endIndex
         var reader = PageReader()
         for block in blocks[..<start] { try await reader.read(block) }
         let loaded = try await withFolder(reader.files) { folder, _ in
