@@ -3,8 +3,9 @@ import JSONDocument
 /// Looks for the way from where a journey stands to a screen.
 ///
 /// The search goes from screen to screen, nearest first, with the data as it is: it tests guards and `requires`, and
-/// runs no actions. It visits each screen of each coordinator once, with the stack of the nearest way there. The engine
-/// then takes the way that was found, and may be refused after all; see ``FlowEngine/navigate(_:to:services:now:)``.
+/// runs no actions. It visits each screen of each coordinator once with the same params, with the stack of the nearest
+/// way there. The engine then takes the way that was found, and may be refused after all; see
+/// ``FlowEngine/navigate(_:to:params:isByOperator:services:now:)``.
 ///
 /// The nearest way takes the fewest events, and of these ways the fewest screens. Going back does not count as an
 /// event, so the way keeps the frames that it has in common with the stack.
