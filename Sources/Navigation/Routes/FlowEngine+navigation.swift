@@ -130,7 +130,8 @@ extension StepRun {
         _ route: Route, as purpose: Purpose
     ) -> (hop: Route.Hop, violations: [JSONViolation])? {
         self.purpose = purpose
-        defer { self.purpose = .event(.client) }
+        isGoingBack = route.hops.allSatisfy { $0.event == EventRule.back }
+        defer { (self.purpose, isGoingBack) = (.event(.client), false) }
         for hop in route.hops {
             do throws(JourneyRefusal) {
                 event = .data(hop.data ?? .emptyObject)

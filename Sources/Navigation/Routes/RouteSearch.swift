@@ -66,6 +66,8 @@ struct RouteSearch {
         /// What the event is sent with; nil for nothing.
         var data: JSONDocument?
         let kind: Route.Hop.Kind
+        /// Whether going back has undone something on the way, so that no link leads on from there.
+        var undoes = false
         let obstacle: RouteObstacle?
         let distance: RouteQueue.Distance
     }
