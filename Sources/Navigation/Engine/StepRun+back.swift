@@ -77,7 +77,9 @@ extension StepRun {
     ///
     /// - Throws: where a link must not take the transition.
     private mutating func undo(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
-        if case .link(false) = purpose, !transition.isOpenToLinks { throw .guardNotMet([.damage]) }
+        if case .link(false) = purpose, !(transition.link ?? (isGoingBack || transition.isOpenToLinks)) {
+            throw .guardNotMet([.damage])
+        }
         let former = purpose
         purpose = .release(isClosing: false)
         defer { purpose = former }

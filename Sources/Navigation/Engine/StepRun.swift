@@ -33,6 +33,8 @@ struct StepRun {
     /// Whether the step follows what has happened outside: the end of a task, or an event of a back end. That is not
     /// refused because the screen that it leads to is closed: the standing rules lead on from there.
     var isFact = false
+    /// Whether a link only goes back, and so does what the person could do.
+    var isGoingBack = false
     /// How often standing rules have moved the journey.
     var automaticMoves = 0
     /// Whether a timer was taken, or the time of a flow was over.

@@ -32,7 +32,8 @@ extension FlowEngine {
     ///     `link` closes to others. Then the actions on the way run, as when a person sends the events. All else holds:
     ///     guards, `requires`, data that an event needs, frames that are invalidated, events that only back ends send.
     /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``, ``JourneyRefusal/unknownScreen(_:)``,
-    ///   ``JourneyRefusal/paramsInvalid(_:)``, and what ``send(_:data:to:services:now:)`` throws for a journey that is over, due or orphaned.
+    ///   ``JourneyRefusal/paramsInvalid(_:)``, and what ``send(_:data:to:services:now:)`` throws for a journey that is
+    ///   over, due or orphaned.
     public func navigate(
         _ journey: Journey, to screen: String, params: JSONDocument? = nil, isByOperator: Bool = false,
         services: any ServiceDocuments, now: Int64
@@ -129,7 +130,8 @@ extension StepRun {
         _ route: Route, as purpose: Purpose
     ) -> (hop: Route.Hop, violations: [JSONViolation])? {
         self.purpose = purpose
-        defer { self.purpose = .event(.client) }
+        isGoingBack = route.hops.allSatisfy { $0.event == EventRule.back }
+        defer { (self.purpose, isGoingBack) = (.event(.client), false) }
         for hop in route.hops {
             do throws(JourneyRefusal) {
                 event = .data(hop.data ?? .emptyObject)

@@ -36,10 +36,12 @@ extension RouteSearch {
 
     mutating func insert(
         _ arrival: Arrival, from origin: Int, event: String, _ data: JSONDocument? = nil,
-        _ kind: Route.Hop.Kind = .sent, detour: Int = 0, doesDamage: Bool = false
+        _ kind: Route.Hop.Kind = .sent, detour: Int = 0, doesDamage: Bool = false, undoes: Bool = false
     ) {
         let arrival = settled(arrival)
         var obstacle = arrival.obstacle
+        let hasUndone = places[origin].undoes
+        if obstacle == nil, hasUndone, event != EventRule.back, !isByOperator { obstacle = .damage }
         if obstacle == nil, !refused.isEmpty, refused.contains(key(event, from: origin)) { obstacle = .refused }
         var distance = places[origin].distance
         distance.blocked += detour
@@ -55,7 +57,8 @@ extension RouteSearch {
         distance.hops += 1
         insert(
             Place(
-                top: arrival.top, origin: origin, event: event, data: data, kind: kind, obstacle: obstacle,
+                top: arrival.top, origin: origin, event: event, data: data, kind: kind,
+                undoes: undoes || hasUndone, obstacle: obstacle,
                 distance: distance))
     }
 
@@ -142,11 +145,14 @@ extension RouteSearch {
         let undoing = screen.onBack.flatMap {
             scope(of: frame.coordinator, with: frame.params).undoing($0.transitions)
         }
-        let isOpen = undoing?.isOpenToLinks ?? true
+        let undoes = !(undoing?.isOpenToLinks ?? true)
+        // Back alone undoes what the person could undo by going back one by one. On a way that leads forward, too, that
+        // would be damage.
+        let isBlocked = undoes && (undoing?.link == false || places[origin].distance.events > 0)
         for arrival in back(from: places[origin].top, screen) {
             insert(
-                Arrival(top: arrival.top, obstacle: isOpen || isByOperator ? arrival.obstacle : .damage), from: origin,
-                event: EventRule.back, doesDamage: !isOpen)
+                Arrival(top: arrival.top, obstacle: isBlocked && !isByOperator ? .damage : arrival.obstacle),
+                from: origin, event: EventRule.back, doesDamage: isByOperator && undoes, undoes: undoes)
         }
     }
 

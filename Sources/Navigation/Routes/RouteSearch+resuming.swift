@@ -15,7 +15,14 @@ extension RouteSearch {
     ) throws(JourneyRefusal) -> [Route.Hop] {
         var search = try RouteSearch(from: &run, to: target.state, forward: target, without: [])
         search.close(ended)
-        guard let last = try? search.nearest() else {
+        var found = try? search.nearest()
+        if found == nil, search.isCut {
+            // Where screens count on without end, each is looked at once.
+            search = try RouteSearch(from: &run, to: target.state, forward: target, mostParams: 1, without: [])
+            search.close(ended)
+            found = try? search.nearest()
+        }
+        guard let last = found else {
             return search.isExhausted
                 ? [] : [Route.Hop(event: "", screen: target.state, key: search.key("", from: 0), kind: .direct)]
         }

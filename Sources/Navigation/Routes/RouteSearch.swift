@@ -3,8 +3,9 @@ import JSONDocument
 /// Looks for the way from where a journey stands to a screen.
 ///
 /// The search goes from screen to screen, nearest first, with the data as it is: it tests guards and `requires`, and
-/// runs no actions. It visits each screen of each coordinator once, with the stack of the nearest way there. The engine
-/// then takes the way that was found, and may be refused after all; see ``FlowEngine/navigate(_:to:services:now:)``.
+/// runs no actions. It visits each screen of each coordinator once with the same params, with the stack of the nearest
+/// way there. The engine then takes the way that was found, and may be refused after all; see
+/// ``FlowEngine/navigate(_:to:params:isByOperator:services:now:)``.
 ///
 /// The nearest way takes the fewest events, and of these ways the fewest screens. Going back does not count as an
 /// event, so the way keeps the frames that it has in common with the stack.
@@ -31,20 +32,28 @@ struct RouteSearch {
 
         /// Visits a screen.
         ///
-        /// - Returns: false when it was visited already with these params, or with too many others: a flow that counts
-        ///   in its params has no end of them.
-        mutating func visit(_ state: Int, with params: JSONDocument?) -> Bool {
-            guard mayVisit(state, with: params) else { return false }
-            if let params { visitedParams[state, default: []].insert(params.description) }
-            isVisited[state] = true
-            return true
+        /// - Returns: whether it was visited already with these params, or with as many others as `limit` says.
+        mutating func visit(_ state: Int, with params: JSONDocument?, limit: Int) -> Visit {
+            guard isVisited[state] else {
+                isVisited[state] = true
+                if let params { visitedParams[state] = [params.description] }
+                return .first
+            }
+            guard let params, visitedParams[state]?.contains(params.description) != true else { return .again }
+            guard visitedParams[state, default: []].count < limit else { return .tooMany }
+            visitedParams[state, default: []].insert(params.description)
+            return .first
         }
 
-        func mayVisit(_ state: Int, with params: JSONDocument?) -> Bool {
-            guard isVisited[state], let params else { return !isVisited[state] }
-            guard let known = visitedParams[state] else { return true }
-            return known.count < RouteSearch.mostParams && !known.contains(params.description)
+        /// Whether a visit is one already made.
+        func hasVisited(_ state: Int, with params: JSONDocument?) -> Bool {
+            guard isVisited[state], let params else { return isVisited[state] }
+            return visitedParams[state]?.contains(params.description) == true
         }
+    }
+
+    enum Visit {
+        case first, again, tooMany
     }
 
     /// A screen that a hop leads to.
@@ -57,6 +66,8 @@ struct RouteSearch {
         /// What the event is sent with; nil for nothing.
         var data: JSONDocument?
         let kind: Route.Hop.Kind
+        /// Whether going back has undone something on the way, so that no link leads on from there.
+        var undoes = false
         let obstacle: RouteObstacle?
         let distance: RouteQueue.Distance
     }
@@ -74,12 +85,17 @@ struct RouteSearch {
     /// Enough for flows of 100,000 screens. Many flows that all start each other have more places.
     private static let maximumPlaces = 200_000
     static let maximumCoordinators = 1000
-    /// As many as a list can have elements, each with a screen of its own.
-    private static let mostParams = 1000
+    /// With how many params a screen is visited: more persons than a form asks one by one. A flow that counts in its
+    /// params has no end of them.
+    static let mostParams = 100
 
     let screen: String
     /// What is among the params of the frame that is looked for; nil for a frame of any.
     let params: JSONDocument?
+    /// With how many params a screen is visited.
+    private let mostParams: Int
+    /// Whether a screen was not visited because it was with too many params.
+    private(set) var isCut = false
     /// The frame that a `resume` goes forward to; nil for a link.
     let forward: Frame?
     /// Whether neither a screen's `back` nor a transition's `link` closes a way.
@@ -102,10 +118,11 @@ struct RouteSearch {
     /// - Parameter refused: hops that the engine has tried and refused.
     init(
         from run: inout StepRun, to screen: String, with params: JSONDocument? = nil, forward: Frame? = nil,
-        isByOperator: Bool = false, without refused: Set<Route.Key>
+        isByOperator: Bool = false, mostParams: Int = Self.mostParams, without refused: Set<Route.Key>
     ) throws(JourneyRefusal) {
         self.screen = screen
         self.params = params
+        self.mostParams = mostParams
         self.forward = forward
         self.isByOperator = isByOperator
         catalog = run.engine.catalog
@@ -170,7 +187,12 @@ struct RouteSearch {
         while let place = queue.removeNearest() {
             let frame = stacks[places[place].top]
             if isWanted(frame) { return place }
-            guard let state = state(of: frame), coordinators[frame.coordinator].visit(state, with: frame.params) else {
+            guard let state = state(of: frame) else { continue }
+            switch coordinators[frame.coordinator].visit(state, with: frame.params, limit: mostParams) {
+            case .first: break
+            case .again: continue
+            case .tooMany:
+                isCut = true
                 continue
             }
             guard !isExhausted else { break }
@@ -221,7 +243,7 @@ struct RouteSearch {
     mutating func insert(_ place: Place) {
         let frame = stacks[place.top]
         guard let state = state(of: frame),
-            coordinators[frame.coordinator].mayVisit(state, with: frame.params) || isWanted(frame)
+            !coordinators[frame.coordinator].hasVisited(state, with: frame.params) || isWanted(frame)
         else { return }
         places.append(place)
         queue.insert(places.count - 1, at: place.distance)

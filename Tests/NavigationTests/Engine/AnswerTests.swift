@@ -349,6 +349,26 @@ struct PersonAnswerTests {
         #expect(way.path == ["person", "person", "summary"])
     }
 
+    @Test("where screens count on without end, resume still leads straight to its screen")
+    func another() throws {
+        var traveller = try Traveller(
+            Flows.make([
+                "a": ["on": ["start": ["target": "person", "params": ["index": 0]]]],
+                "person": [
+                    "answers": [["$pointer": ["limits", "people", ["$from": "/frame/index"], "name"]]],
+                    "on": [
+                        "another": ["target": "person", "params": ["index": ["$add": ["/frame/index", 1]]]],
+                        "done": ["target": "summary", "nav": "resume"],
+                    ],
+                ],
+                "summary": ["on": ["on": ["target": "a"]]],
+            ]))
+        traveller.services["limits"] = ["people": [["name": "Ada"]]]
+        try traveller.send("start")
+        try traveller.send("done")
+        #expect(traveller.stack == ["a", "person", "summary"])
+    }
+
     @Test("a flow that counts without end leads nowhere, and is not searched without end")
     func counting() throws {
         let flow = Flows.make([

@@ -192,31 +192,64 @@ struct BackTests {
     }
 
     @Test(
-        "a link goes back past a screen that undoes something only where it may, and does it then",
+        "several screens are gone back over as one by one; a link that leads forward from there undoes nothing unless it may",
         arguments: [nil, true, false])
     func links(link: Bool?) throws {
         var back = Self.undo[member: "on"]?[member: "back"] ?? .null
         if let link { back = back.merging(["link": JSONDocument(link)]) }
-        var traveller = try traveller(Self.undo.merging(["on": ["back": back]]))
+        let screen = Self.undo.merging(["on": ["back": back, "deeper": ["target": "d"]]])
+        let deeper = Self.undo.merging(["on": ["back": ["actions": [Flows.note("first")]]]])
+        var traveller = try Traveller(
+            Flows.make([
+                "a": ["on": ["go": ["target": "b"], "side": ["target": "e"]]], "b": screen, "d": deeper,
+                "c": ["on": ["on": ["target": "a"]]], "e": ["on": ["on": ["target": "a"]]],
+            ]))
+        try traveller.send("go")
+        try traveller.send("deeper")
         traveller.services["limits"] = ["claim": 1]
-        func go(isByOperator: Bool) throws -> Step {
-            try traveller.engine.navigate(
-                traveller.journey, to: "a", isByOperator: isByOperator, services: traveller.services, now: traveller.now
+        func go(to screen: String, isByOperator: Bool) throws -> (stack: [String], log: [String], claim: JSONDocument?)
+        {
+            let step = try traveller.engine.navigate(
+                traveller.journey, to: screen, isByOperator: isByOperator, services: traveller.services,
+                now: traveller.now
             ).step
+            var services = traveller.services
+            services.perform(step.changes)
+            return (step.journey.frames.map(\.state), services.log, services["limits"][member: "claim"])
         }
-        let step = try go(isByOperator: true)
-        #expect(step.journey.frames.map(\.state) == ["a"])
-        #expect(step.changes.last?.service == "limits")
-        if link == true {
-            #expect(try go(isByOperator: false).journey.frames.map(\.state) == ["a"])
-        } else {
-            #expect(
-                throws: JourneyRefusal.unreachable(
-                    blockedBy: "a", [.init(pointer: "", detail: "changes something, and a link changes nothing")])
-            ) {
-                try go(isByOperator: false)
+        let damage = JourneyRefusal.unreachable(
+            blockedBy: "a", [.init(pointer: "", detail: "changes something, and a link changes nothing")])
+        for (screen, isByOperator) in [("a", false), ("a", true), ("e", false), ("e", true)] {
+            let mayGo = isByOperator || link == true || (link == nil && screen == "a")
+            guard mayGo else {
+                #expect(throws: JourneyRefusal.self) { try go(to: screen, isByOperator: false) }
+                continue
             }
+            // The topmost screen undoes something, too, and only going back alone does that.
+            if screen == "e", !isByOperator {
+                #expect(throws: JourneyRefusal.self) { try go(to: screen, isByOperator: false) }
+                continue
+            }
+            let gone = try go(to: screen, isByOperator: isByOperator)
+            #expect(gone.stack == (screen == "a" ? ["a"] : ["a", "e"]))
+            #expect(gone.log == ["exit", "first", "exit", "undo"])
+            #expect(gone.claim == nil)
         }
+        if link == false { #expect(throws: damage) { try go(to: "a", isByOperator: false) } }
+    }
+
+    @Test("a link that may undo something leads on from there")
+    func onward() throws {
+        let back: JSONDocument = (Self.undo[member: "on"]?[member: "back"] ?? .null).merging(["link": true])
+        var traveller = try traveller(
+            Self.undo.merging(["on": ["back": back]]),
+            ["a": ["on": ["side": ["target": "e"]]], "e": ["on": ["on": ["target": "a"]]]])
+        traveller.services["limits"] = ["claim": 1]
+        let step = try traveller.engine.navigate(
+            traveller.journey, to: "e", services: traveller.services, now: traveller.now
+        ).step
+        #expect(step.journey.frames.map(\.state) == ["a", "e"])
+        #expect(step.changes.last?.service == "limits")
     }
 }
 
