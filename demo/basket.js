@@ -4,19 +4,27 @@
 import { button, element, readable } from "./dom.js";
 import { current, word } from "./words.js";
 
-export const isBasket = (name, document) => Array.isArray(document?.items) && typeof document.total === "number";
+export const isBasket = (name, document) =>
+  name === "basket" && Array.isArray(document?.items) && typeof document.total === "number";
 
 /** Cents, as the services count. */
 const money = (cents) => new Intl.NumberFormat(current(), { style: "currency", currency: "EUR" }).format(cents / 100);
 
-/** So that there is something to order. Another configuration may have another basket, or none. */
-export async function fillBasket(session) {
+/**
+ * Reads what can be bought, and puts something into the basket of a visitor who begins. Another configuration may have another
+ * basket, or none: checkout begins without.
+ */
+export async function prepareBasket(session, isBeginning) {
   const names = (await session.services()).map(({ name }) => name);
   if (!names.includes("basket") || !names.includes("catalogue")) return;
-  const service = session.service("basket");
-  const { items } = await session.service("catalogue").get();
-  const { items: chosen } = await service.get();
-  if (chosen.length === 0) for (const { sku } of items.slice(0, 2)) await service.call("add", { sku });
+  const [service, catalogue] = [session.service("basket"), session.service("catalogue")];
+  try {
+    await Promise.all([service.get(), catalogue.get()]);
+    if (!isBeginning || !isBasket("basket", service.value) || service.value.items.length > 0) return;
+    for (const { sku } of catalogue.value.items?.slice(0, 2) ?? []) await service.call("add", { sku });
+  } catch (problem) {
+    if (problem.status === undefined) throw problem;
+  }
 }
 
 /** What is in it, with a button to take each out, and what else there is to buy. */

@@ -15,9 +15,10 @@ extension DemoTests {
                 const { draw } = await import("/demo/screens.js");
                 const sent = [];
                 let refusal = null;
+                const catalogue = { items: [{ sku: "TEA", name: "Tea", price: 450 }, { sku: "POT", name: "Pot", price: 3200 }] };
                 const service = (name) => ({
-                    value: { items: [{ sku: "TEA", name: "Tea", price: 450 }, { sku: "POT", name: "Pot", price: 3200 }] },
-                    get: async () => (name === "basket" ? { items: [], total: 0 } : service(name).value),
+                    value: name === "basket" ? { items: [], total: 0 } : catalogue,
+                    get: async () => {},
                     call: async (command, body) => sent.push([name, command, body]),
                 });
                 const session = { service, services: async () => [{ name: "basket" }, { name: "catalogue" }] };
@@ -197,11 +198,12 @@ extension DemoTests {
         let result = try await Self.drawing(
             "[]", data: #"{ basket: { items: [{ sku: "TEA", name: "Tea", price: 450, quantity: 2 }], total: 900 } }"#,
             """
-            const { fillBasket } = await import("/demo/basket.js");
+            const { prepareBasket } = await import("/demo/basket.js");
             const click = (text) => [...place.querySelectorAll("button")].find((e) => e.textContent === text).click();
             click("Remove");
             click("Add Pot");
-            await fillBasket(session);
+            await prepareBasket(session, false);
+            await prepareBasket(session, true);
             done([texts("tr"), sent]);
             """)
         #expect(
