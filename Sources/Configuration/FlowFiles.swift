@@ -58,7 +58,7 @@ enum FlowProblemPlaces {
         Result { () throws(ConfigurationProblem) in try JSONFile(path: name, bytes: file?.bytes ?? []) }
     }
 
-    private static func located(
+    static func located(
         _ problem: FlowProblem, _ place: Result<JSONFile, ConfigurationProblem>
     ) -> ConfigurationProblem {
         let severity: ConfigurationProblem.Severity = problem.severity == .error ? .error : .warning
@@ -86,7 +86,7 @@ extension ServiceDirectory {
         by files: [ServiceFile], adding added: SwiftServices = SwiftServices(), alsoNamed names: [String] = []
     ) -> ServiceDirectory {
         let inCode = (ServiceDefinition.builtIn + added.definitions).map(\.entry)
-        let declared = files.map { Entry(name: $0.name, schema: $0.schemaDocument, isOwnable: true) }
+        let declared = files.map { ServiceDefinition($0).entry }
         let known = Set(files.map(\.name))
         let broken = names.filter { !known.contains($0) }.map { Entry(name: $0) }
         return ServiceDirectory(inCode + declared + broken)
