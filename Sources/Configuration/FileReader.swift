@@ -120,7 +120,7 @@ package enum PathText {
 package struct JSONFile {
     let path: String
     let document: JSONDocument
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private let places: JSONPlaces
 
     /// - Throws: a problem with the file's name and, for text that is not JSON, line and column.

@@ -12,12 +12,29 @@ package enum FileSchema: String, Sendable, CaseIterable {
     package var document: JSONDocument {
         switch self {
         case .configuration: Self.configurationDocument
-        case .service:
-            Self.file(
-                "A service", ServiceFileReader.keys.map { (name: $0.key, value: $0.value) },
-                required: ["name", "schema", "default"])
+        case .service: Self.serviceDocument
         case .flow: FlowKeys.fileSchema
         }
+    }
+
+    private static var serviceDocument: JSONDocument {
+        let keys = ServiceFileReader.keys.map { (name: $0.key, value: $0.value) }
+        let commands = CommandDefinition.fileKeys.map { (name: $0.key, value: $0.value) }
+        let file = file("A service", keys + commands, required: ["name", "schema", "default"])
+        // What commands refer to, directly or not.
+        let all = FlowKeys.definitions
+        var needed: Set<String> = []
+        var rest = commands.map(\.value)
+        while let next = rest.popLast() {
+            if let name = next[member: "$ref"]?.string.map({ String($0.dropFirst("#/definitions/".count)) }),
+                needed.insert(name).inserted
+            {
+                rest += all.filter { $0.name == name }.map(\.value)
+            }
+            rest += (next.elements ?? []) + (next.members ?? []).map(\.value)
+        }
+        let definitions = JSONDocument(members: all.filter { needed.contains($0.name) })
+        return JSONDocument(members: (file.members ?? []) + [("definitions", definitions)])
     }
 
     private static var configurationDocument: JSONDocument {

@@ -58,7 +58,7 @@ enum FlowProblemPlaces {
         Result { () throws(ConfigurationProblem) in try JSONFile(path: name, bytes: file?.bytes ?? []) }
     }
 
-    private static func located(
+    static func located(
         _ problem: FlowProblem, _ place: Result<JSONFile, ConfigurationProblem>
     ) -> ConfigurationProblem {
         let severity: ConfigurationProblem.Severity = problem.severity == .error ? .error : .warning

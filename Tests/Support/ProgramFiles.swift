@@ -51,6 +51,7 @@ extension ServiceFile {
         if let summary { members.append(("description", JSONDocument(summary))) }
         if let lifetime { members.append(("lifetime", JSONDocument("\(lifetime.milliseconds)ms"))) }
         if let boundTo { members.append(("bound_to", JSONDocument(boundTo.rawValue))) }
+        members += (commandsDocument.members ?? []).map { ($0.name, $0.value) }
         return "\(JSONDocument(members: members))"
     }
 }

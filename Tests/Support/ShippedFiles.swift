@@ -41,6 +41,19 @@ package enum ShippedFiles {
     }
 }
 
+/// The services that these files declare, which have no error in them.
+package func serviceFiles(_ texts: [String]) async throws -> [ServiceFile] {
+    var files = ["concierge.json": "{}"]
+    for (number, text) in texts.enumerated() { files["services/\(number).json"] = text }
+    return try await withFolder(files) { reader, _ in
+        let loaded = ConfigurationLoader(environment: [:], files: reader).load(file: "concierge.json")
+        guard !loaded.hasErrors else {
+            throw BrokenFlows(description: loaded.problems.map { "\($0)" }.joined(separator: "\n"))
+        }
+        return loaded.services
+    }
+}
+
 /// Flows that a test cannot go on with.
 package struct BrokenFlows: Error, CustomStringConvertible {
     package let description: String

@@ -18,6 +18,7 @@ struct LoadedSchemas: Sendable {
         /// Whether the caller can use the operation on it.
         func allows(_ operation: APIOperation, on listener: APIListener) -> Bool {
             if operation.isOfProcess { return service.scope == .process }
+            if operation.isOnCommand { return service.scope == .session }
             let caller: ServiceCaller = listener == .admin ? .admin : .client
             return switch operation.method {
             case .put, .patch: service.isWritable(by: caller)
@@ -96,7 +97,8 @@ struct LoadedSchemas: Sendable {
         var described = Service(
             service: service, name: name, written: service.completesFromDefault ? name + "Write" : name,
             patch: name + "Patch")
-        described.commands = service.commands.map { add($0, of: name, operations.filter(\.isOnCommand)) }
+        let calls = operations.filter { $0.isOnCommand && described.allows($0, on: listener) }
+        if !calls.isEmpty { described.commands = service.commands.map { add($0, of: name, calls) } }
         services.append(described)
         guard operations.contains(where: { $0.method == .patch && described.allows($0, on: listener) }) else { return }
         schemas.add(

@@ -52,7 +52,7 @@ package struct OpenAPIDocument {
             group.operations.flatMap { operation -> [Described] in
                 guard operation.isOnService else { return [Described(tag: group.name, operation: operation)] }
                 if operation.isOnCommand {
-                    return loaded.services.flatMap { service in
+                    return loaded.services.filter { $0.allows(operation, on: listener) }.flatMap { service in
                         service.commands.map { command in
                             Described(
                                 tag: group.name, operation: command.operation(operation, of: service.service),
@@ -239,9 +239,11 @@ package struct OpenAPIDocument {
                 json.name(String(status.code))
                 write(status, APIOperation.ofTransport.filter { $0.status == status }, to: &json)
             }
-            let onCommands = loaded.services.contains { !$0.commands.isEmpty }
+            func isCalled(_ operation: APIOperation) -> Bool {
+                loaded.services.contains { !$0.commands.isEmpty && $0.allows(operation, on: listener) }
+            }
             for operation in groups.flatMap(\.operations)
-            where operation.isOnService && (onCommands || !operation.isOnCommand) {
+            where operation.isOnService && (!operation.isOnCommand || isCalled(operation)) {
                 let problems = operation.problems(on: listener)
                 for status in statuses(of: problems.filter { !APIOperation.canHappenAnywhere($0) }) {
                     let kinds = problems.filter { $0.status == status }

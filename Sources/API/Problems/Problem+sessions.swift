@@ -65,6 +65,7 @@ extension Problem {
         case .preconditionFailed, .preconditionRequired:
             self.init(plain.kind, plain.detail, errors: at("if_match"), fields: plain.fields)
         case .tooLarge: self.init(plain.kind, plain.detail, errors: at("value"))
+        case .refused(let refusal) where refusal.isOutside: self = plain
         case .invalid, .inputInvalid, .refused, .malformedPatch, .patchConflict:
             self.init(plain.kind, plain.detail, errors: inValue(plain.errors), members: plain.members)
         default: self = plain

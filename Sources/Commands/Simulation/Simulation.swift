@@ -43,11 +43,15 @@ struct Simulation {
     /// - Parameter journey: the journey that owns the services; nil for those of the session.
     private func write(_ services: [(name: String, value: JSONDocument)], in journey: String? = nil) async throws {
         for (name, value) in services {
+            let service = try catalog.service(named: name)
             // With a condition: some services are not written otherwise.
             let operation = ServiceOperation(
-                .mergePatch(value), on: try catalog.service(named: name), condition: WriteCondition(ifMatch: .any),
-                journey: journey)
-            _ = try await session.perform([operation], by: .admin)
+                .mergePatch(value), on: service, condition: WriteCondition(ifMatch: .any), journey: journey)
+            if service.scope == .process {
+                _ = try await sessions.processDocuments().perform([operation], by: .process)
+            } else {
+                _ = try await session.perform([operation], by: .admin)
+            }
         }
     }
 

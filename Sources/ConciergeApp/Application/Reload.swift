@@ -113,6 +113,6 @@ extension ServiceFile {
             && schemaDocument.serialized() == other.schemaDocument.serialized()
             && defaultState.serialized() == other.defaultState.serialized() && scope == other.scope
             && lifetime == other.lifetime && concurrency == other.concurrency && boundTo == other.boundTo
-            && access == other.access
+            && access == other.access && commandsDocument.serialized() == other.commandsDocument.serialized()
     }
 }

@@ -50,7 +50,8 @@ extension ServiceEndpoints {
             responses: [.done("Cleared.", headers: [.etag])], problems: writingOne),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/services/{name}/commands/{command}", id: "callServiceCommand",
-            summary: "Calls a command", parameters: [.ifMatch, .ifNoneMatch, .prefer, .idempotencyKey],
+            summary: "Calls a command",
+            parameters: [.ifMatch, .ifNoneMatch, .acceptLanguage, .prefer, .idempotencyKey],
             body: .json(.commandInput),
             responses: [
                 .json(
@@ -84,7 +85,7 @@ extension ServiceEndpoints {
     /// The same on the documents of the process, on the admin listener.
     static let processOperations: [APIOperation] = operations.compactMap { operation in
         let path = operation.path.dropFirst(ofSession.utf8.count)
-        if path.isEmpty || operation.isOnCommand { return nil }
+        if path.isEmpty { return nil }
         var operation = operation
         operation.path = ofProcess + path
         operation.id += "OfProcess"

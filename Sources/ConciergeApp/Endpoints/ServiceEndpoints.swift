@@ -75,9 +75,7 @@ struct ServiceEndpoints: Sendable {
         addWrite(
             .delete, "\(services)/{name}/state", isState: true, of: leaving(.clear), answer: Self.versionNow,
             to: &routes)
-        if place != .process {
-            routes.on(.post, "\(services)/{name}/commands/{command}", handler: session.writer(call))
-        }
+        routes.on(.post, "\(services)/{name}/commands/{command}", handler: session.writer(call))
     }
 
     @Sendable private func call(_ request: HTTPRequest, _ found: FoundSession) throws -> HTTPOutcome {
@@ -99,7 +97,13 @@ struct ServiceEndpoints: Sendable {
         return .deferred { responder in
             found.session.perform(
                 operation, by: caller, presenting: found.unconfirmed, once: response.once,
-                then: responder.completion { try response.of($0.get()) })
+                then: responder.completion { result in
+                    do {
+                        return try response.of(result.get())
+                    } catch let error as SessionError where !command.texts.isEmpty {
+                        throw Problem(error).translated(by: command.texts, for: request)
+                    }
+                })
         }
     }
 

@@ -1,4 +1,6 @@
+import FlowTools
 import JSONDocument
+import Navigation
 import ServiceLocator
 import Sessions
 
@@ -14,7 +16,7 @@ package struct ServiceFile: Sendable {
     package enum Access: String, Sendable, CaseIterable {
         /// The session's own client, flows, and the admin listener.
         case readWrite = "read_write"
-        /// Flows and the admin listener. The client can rely on the state, and cannot forge it.
+        /// Commands, flows and the admin listener. The client can rely on the state, and cannot forge it.
         case readOnly = "read_only"
         /// Flows and the admin listener, and nobody else knows of it.
         case hidden
@@ -35,6 +37,9 @@ package struct ServiceFile: Sendable {
     package let concurrency: ServiceConcurrency
     package let boundTo: Binding?
     package let access: Access
+    /// The source of ``commands``: the keys of the file that they need.
+    package var commandsDocument = JSONDocument.emptyObject
+    package internal(set) var commands: [CommandDefinition] = []
     /// The path of the file, for messages.
     package let path: String
 
@@ -64,7 +69,7 @@ extension ServiceDefinition {
             scope: file.scope, lifetime: file.lifetime?.milliseconds,
             concurrency: file.concurrency,
             isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly,
-            isHidden: file.access == .hidden)
+            isHidden: file.access == .hidden, commands: file.commands)
     }
 }
 
@@ -84,6 +89,7 @@ extension LoadedConfiguration {
         var firstUse = Dictionary(
             added.definitions.map { ($0.name, "the program") }, uniquingKeysWith: { first, _ in first })
         var names: [String] = []
+        var withCommands: [(place: Int, file: JSONFile)] = []
         for path in paths {
             let file: JSONFile
             do {
@@ -105,8 +111,39 @@ extension LoadedConfiguration {
                 firstUse[declared] = file.path
                 names.append(declared)
             }
-            if let service = reader.service { services.append(service) }
+            guard let service = reader.service else { continue }
+            if service.commandsDocument.count > 0 { withCommands.append((services.count, file)) }
+            services.append(service)
         }
+        // They may name any of the services.
+        let read = withCommands.map { readCommands(of: services[$0.place], in: $0.file, beside: names) }
+        for (place, commands) in zip(withCommands.map(\.place), read) { services[place].commands = commands }
         return names
+    }
+
+    private mutating func readCommands(
+        of service: ServiceFile, in file: JSONFile, beside names: [String]
+    ) -> [CommandDefinition] {
+        var reader = FlowReader(
+            file: file.path, source: file.bytes, services: .seen(by: service, among: services, adding: added, names),
+            isOfService: true, zone: CalendarZone.installed(named:))
+        let commands = reader.commands(of: service.commandsDocument)
+        problems += reader.problems.map { FlowProblemPlaces.located($0, .success(file)) }
+        return commands
+    }
+}
+
+extension ServiceDirectory {
+    /// The services that the commands of a file may use. Those of the process are called without a session, and change
+    /// their own document alone.
+    fileprivate static func seen(
+        by service: ServiceFile, among files: [ServiceFile], adding added: SwiftServices, _ names: [String]
+    ) -> ServiceDirectory {
+        guard service.scope == .process else { return .declared(by: files, adding: added, alsoNamed: names) }
+        let known = files.filter { $0.scope == .process }.map { file in
+            Entry(name: file.name, schema: file.schemaDocument, isReadOnly: file.name != service.name)
+        }
+        let readable = Set(files.map(\.name))
+        return ServiceDirectory(known + names.filter { !readable.contains($0) }.map { Entry(name: $0) })
     }
 }

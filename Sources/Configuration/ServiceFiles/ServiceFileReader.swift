@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 import Sessions
 
@@ -15,7 +16,7 @@ struct ServiceFileReader {
         "concurrency": Setting<ServiceConcurrency>.choice.schema,
         "bound_to": Setting<ServiceFile.Binding>.choice.schema, "access": Setting<ServiceFile.Access>.choice.schema,
     ]
-    private static let members = keys.map(\.key)
+    private static let members = keys.map(\.key) + CommandDefinition.fileKeys.map(\.key)
     // With zero the service would forget at once; ten years outlast any session.
     private static let lifetime = Setting<Duration>.duration(.seconds(1) ... .seconds(3650 * 86_400))
 
@@ -57,7 +58,10 @@ struct ServiceFileReader {
             name: name, summary: summary, schema: schema, schemaDocument: file.document[member: "schema"] ?? true,
             defaultState: defaultState, scope: scope, lifetime: lifetime,
             concurrency: concurrency ?? .lastWrite, boundTo: boundTo, access: access ?? .readWrite,
-            path: file.path)
+            commandsDocument: JSONDocument(
+                members: (file.document.members ?? []).filter { member in
+                    CommandDefinition.fileKeys.contains { $0.key == member.name }
+                }), path: file.path)
     }
 
     private mutating func readName() -> String? {

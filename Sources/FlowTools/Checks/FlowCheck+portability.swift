@@ -11,7 +11,7 @@ extension FlowCheck {
         while let (next, owned, state) = open.popLast() {
             // Seen by another parent, it may own less; the services tell the two apart.
             guard seen.insert("\(next.id) \(next.version) \(owned.sorted())").inserted else { continue }
-            for service in FlowUses(next).names.sorted() where !owned.contains(service) {
+            for service in all.services.used(by: FlowUses(next)).sorted() where !owned.contains(service) {
                 guard all.services[service].map({ !$0.isReadOnly }) ?? false, reported.insert(service).inserted else {
                     continue
                 }
@@ -28,5 +28,15 @@ extension FlowCheck {
                     (definition, owned.union(definition.ownership.services), state ?? step.id))
             }
         }
+    }
+}
+
+extension ServiceDirectory {
+    /// The services that a flow names, and those that the commands use that it calls.
+    fileprivate func used(by uses: FlowUses) -> Set<String> {
+        let called = names.compactMap { self[$0] }.flatMap { entry in
+            entry.commands.filter { uses.calls.contains("\(entry.name)/\($0.name)") }
+        }
+        return called.reduce(uses.names) { $0.union($1.services) }
     }
 }

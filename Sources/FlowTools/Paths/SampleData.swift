@@ -104,9 +104,10 @@ struct ScratchServices: ServiceDocuments {
     }
 
     func call(
-        _ command: String, of service: String, with input: JSONDocument?,
+        _ command: String, of service: String, with input: JSONDocument?, now: Int64, work: inout Int,
         reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
-        try source.call(command, of: service, with: input, reading: document, isLive: isLive)
+        try source.call(
+            command, of: service, with: input, now: now, work: &work, reading: document, isLive: isLive)
     }
 }

@@ -276,7 +276,7 @@ extension FlowReader {
         let input = given.flatMap { readTemplate($0, context) }
         guard let written = node["call"], let text = text(written), let (service, command) = findCommand(text, written)
         else { return nil }
-        if !context.mayCall { report(node.place, .badValue, "the patch of a migration cannot call commands") }
+        if let caller = context.withoutCalls { report(node.place, .badValue, "\(caller) cannot call commands") }
         if command.waits {
             report(
                 written.place, .badValue, "\(text) waits for something outside, and a step cannot wait; use a task")
@@ -290,6 +290,8 @@ extension FlowReader {
         case (nil, let given?): report(given.place, .inputMismatch, "\(text) takes no input")
         case (nil, nil): break
         }
+        // Its refusal is told in the client's language, too.
+        texts = texts.merging(command.texts)
         return .call(service: service, command: command.name, input: input)
     }
 
@@ -312,6 +314,11 @@ extension FlowReader {
             return refuse(
                 node, .unknownService, "there is no service \"\(parts[0])\"",
                 guess: guess(parts[0], among: services.names).map { "\($0)/\(parts[1])" })
+        }
+        if service.isOfProcess {
+            return refuse(
+                node, .unknownCommand,
+                "\(service.name) is of the process: its commands are called on the admin listener, not by flows")
         }
         guard let command = service.commands.first(where: { $0.name == parts[1] }) else {
             let names = service.commands.map(\.name)

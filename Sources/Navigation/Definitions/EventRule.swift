@@ -123,14 +123,17 @@ extension FlowReader {
                     node.place, .unknownEvent, "rules mentions \"\(event)\", which is not an event in `on`",
                     guess: guess(event, among: accepted))
             }
-            guard let list = node.elements else {
-                report(node.place, .wrongType, "the rules of an event are an array, not \(node.kind)")
-                continue
-            }
-            let (schema, context) = (schema(of: event, shapes), context(of: event, shapes))
-            forms[event] = list.compactMap { rule($0, schema, context) }
+            forms[event] = rules(node, schema(of: event, shapes), context(of: event, shapes))
         }
         return forms
+    }
+
+    /// Reads the rules of one event, or of a command.
+    mutating func rules(_ node: FlowNode, _ schema: JSONDocument?, _ context: DataContext) -> [FormRule] {
+        guard let list = node.elements else {
+            return refuse(node, .wrongType, "the rules of an event are an array, not \(node.kind)") ?? []
+        }
+        return list.compactMap { rule($0, schema, context) }
     }
 
     private mutating func rule(_ node: FlowNode, _ schema: JSONDocument?, _ context: DataContext) -> FormRule? {

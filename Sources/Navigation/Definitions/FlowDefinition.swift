@@ -289,7 +289,7 @@ extension Migration {
         let outcomes = reader.members(node["outcomes"]).reduce(into: [:]) { outcomes, outcome in
             outcomes[outcome.name] = reader.name(outcome.node)
         }
-        let patch = reader.actions(node["patch"], DataContext(event: .never, mayCall: false))
+        let patch = reader.actions(node["patch"], DataContext(event: .never, withoutCalls: "the patch of a migration"))
         let written = reader.required("from", in: node, ": the version to migrate from")
         guard let from = reader.wholeNumber(written) else { return nil }
         self.init(from: from, states: states, outcomes: outcomes, patch: patch)

@@ -46,9 +46,15 @@ package struct FlowUses: Sendable {
     /// The keys whose texts are for people.
     private static let words: Set<String> = ["title", "say", "description", "x-say"]
 
-    package init(_ flow: FlowDefinition) {
-        self.flow = flow.id
-        var rest = [(key: "", value: flow.document)]
+    /// The commands that its actions call: `cart/add`.
+    package private(set) var calls: Set<String> = []
+
+    package init(_ flow: FlowDefinition) { self.init(of: flow.document, named: flow.id) }
+
+    /// - Parameter document: a flow, or a command of a service file.
+    init(of document: JSONDocument, named name: String) {
+        flow = name
+        var rest = [(key: "", value: document)]
         while let (key, value) = rest.popLast() {
             if let text = value.string {
                 if text.hasPrefix("/") {
@@ -57,6 +63,7 @@ package struct FlowUses: Sendable {
                     names.insert(text)
                 } else if key == "call", let service = text.split(separator: "/").first {
                     names.insert(String(service))
+                    calls.insert(text)
                 }
             }
             // A path that is built begins with the name.

@@ -104,7 +104,7 @@ public struct ShapeRule: Sendable {
     /// Whether a part of the schema has the author's own text.
     private let says: Bool
 
-    init(schema: JSONSchema) {
+    package init(schema: JSONSchema) {
         self.schema = schema
         says = SchemaRoom.says(schema.document)
     }
@@ -130,11 +130,13 @@ public struct ShapeRule: Sendable {
 extension FlowReader {
     private static let sayKey = "say"
 
-    mutating func namedGuard(_ name: String, _ node: FlowNode) -> NamedGuard {
+    /// - Parameter context: a named guard may be used anywhere; whether its place has an event is checked at its uses.
+    mutating func namedGuard(
+        _ name: String, _ node: FlowNode, _ context: DataContext = .anything
+    ) -> NamedGuard {
         let say = localText(node[Self.sayKey])
         let bare = say == nil ? node : FlowNode(value: node.value.merging([Self.sayKey: nil]), place: node.place)
-        // A named guard may be used anywhere; whether its place has an event is checked at its uses.
-        return NamedGuard(name: name, guard: readGuard(bare, .anything) ?? .all([]), say: say)
+        return NamedGuard(name: name, guard: readGuard(bare, context) ?? .all([]), say: say)
     }
 
     mutating func readGuard(_ node: FlowNode, _ context: DataContext) -> Guard? {
@@ -202,6 +204,10 @@ extension FlowReader {
             name = service
         } else {
             guard part.value.bool == true else { return refuse(part, .badValue, "\(name) can only be true") }
+            if name == "input", isOfService {
+                return refuse(
+                    part, .badValue, "a command has no input; what is sent is the event", guess: "event")
+            }
             if name == "event", case .never = context.event {
                 return refuse(part, .guardWithoutEvent, "no event has data here")
             }

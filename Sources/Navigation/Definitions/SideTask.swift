@@ -37,7 +37,7 @@ extension Action {
 extension FlowReader {
     mutating func readSideTask(_ node: FlowNode, _ context: DataContext) -> Action? {
         checkKeys(of: node, Action.taskKeys, "an action with task")
-        if !context.mayCall { report(node.place, .badValue, "the patch of a migration cannot record tasks") }
+        if let caller = context.withoutCalls { report(node.place, .badValue, "\(caller) cannot record tasks") }
         let input = node["with"].flatMap { readTemplate($0, context) }
         guard let name = name(node["task"]) else { return nil }
         sideTasks.insert(name)

@@ -55,7 +55,7 @@ extension DataScope {
             case .unknown: return .unknown
             case .undecided: return .undecided
             }
-        case .named(let place): return test(flow.guards[place].guard)
+        case .named(let place): return test(definition.guards[place].guard)
         case .compare(let left, let sign, let right): return compare(left, sign, right).verdict
         case .isTrue(let path): return test(path) { $0.bool == true }
         case .has(let path): return test(path) { !$0.isNull }

@@ -19,7 +19,7 @@ extension DataScope {
         case .any(let parts): return parts.flatMap { reasons(against: $0) }
         case .not(let part): return test(part) == .undecided ? reasons(against: part) : denials(of: part)
         case .named(let place):
-            let named = flow.guards[place]
+            let named = definition.guards[place]
             let reasons = reasons(against: named.guard)
             return named.say.map(reasons.saying) ?? reasons
         case .compare(let left, let sign, let right):
@@ -50,7 +50,7 @@ extension DataScope {
         case .any(let parts):
             return parts.filter { test($0) == .holds }.flatMap { denials(of: $0) }
         case .not(let part): return reasons(against: part)
-        case .named(let place): return denials(of: flow.guards[place].guard)
+        case .named(let place): return denials(of: definition.guards[place].guard)
         case .compare(let left, let sign, let right): return [reason(left, sign.forms.opposite, right)]
         case .isTrue(let path): return reasons(at: path, "must not be true")
         case .has(let path): return reasons(at: path, "must not be there")
@@ -145,7 +145,7 @@ extension DataScope {
 
 extension [JSONViolation] {
     /// The same places, each once, in the author's words.
-    fileprivate func saying(_ text: String) -> [JSONViolation] {
+    func saying(_ text: String) -> [JSONViolation] {
         reduce(into: []) { said, reason in
             guard !said.contains(where: { $0.pointer == reason.pointer }) else { return }
             said.append(JSONViolation(pointer: reason.pointer, detail: text))

@@ -1,8 +1,8 @@
 import JSONDocument
 
-/// The data that the paths, templates and guards of a flow see at one moment of a step.
+/// The data that the paths, templates and guards of a flow, or of a command, see at one moment.
 struct DataScope {
-    let flow: FlowDefinition
+    let definition: Definition
     let services: StepServices
     /// Which of the services coordinators own.
     let owners: ServiceOwners
@@ -17,7 +17,20 @@ struct DataScope {
     /// Inside of a list function the element that it looks at.
     var element: ListElement?
 
-    /// The data of the event.
+    /// Where the paths, templates and guards are written.
+    enum Definition {
+        case flow(FlowDefinition)
+        case command(CommandDefinition)
+
+        var guards: [NamedGuard] {
+            switch self {
+            case .flow(let flow): flow.guards
+            case .command(let command): command.guards
+            }
+        }
+    }
+
+    /// The data of the event; of a command, its input.
     enum EventData {
         /// The step has no event.
         case none

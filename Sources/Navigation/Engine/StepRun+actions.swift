@@ -7,13 +7,13 @@ extension StepRun {
         let keys = try keys()
         var scope = try scope(of: coordinator)
         guard isLenient else {
-            for action in actions { try scope.perform(action) }
+            try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
             return
         }
         let mark = services.mark
         do {
-            for action in actions { try scope.perform(action) }
+            try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
             if services.invalid != nil { services.rewind(to: mark) }
         } catch {
@@ -23,7 +23,11 @@ extension StepRun {
 }
 
 extension DataScope {
-    fileprivate mutating func perform(_ action: Action) throws(JourneyRefusal) {
+    mutating func perform(_ actions: [Action]) throws(JourneyRefusal) {
+        for action in actions { try perform(action) }
+    }
+
+    private mutating func perform(_ action: Action) throws(JourneyRefusal) {
         switch action {
         case .patch(let operation): try perform(operation)
         case .merge(let path, let template): try merge(template, into: try target(path))
@@ -42,6 +46,8 @@ extension DataScope {
         try input.checkNesting(at: "/with")
         let limit = services.source.roomForTasks
         guard services.sideTasks.count < limit else { throw .tooManyTasks(limit: SideTask.mostOfSession) }
+        // Commands record none: the reader has reported that.
+        guard case .flow(let flow) = definition else { return }
         services.record(SideTask(name: name, input: input, flow: flow.id, version: flow.version))
     }
 
@@ -64,7 +70,7 @@ extension DataScope {
     /// Replaces the value at a path, or adds it where there is none.
     private func put(_ value: JSONDocument, at path: DataPath, in document: JSONDocument) throws(JourneyRefusal) {
         let service = path.service ?? ""
-        if path.pointer.tokens.isEmpty { return write(value, to: service) }
+        if path.pointer.tokens.isEmpty { return try write(whole: value, to: service) }
         let kind: PatchOperation.Kind = document.value(at: path.pointer) == nil ? .add : .replace
         let operation = PatchOperation.patch(kind, path.pointer.description, value: value)
         write(try apply(operation, to: document, of: service), to: service)
@@ -111,7 +117,7 @@ extension DataScope {
                 }
                 return
             }
-            return write(value, to: service)
+            return try write(whole: value, to: service)
         }
         let patch = PatchOperation.patch(kind, operation.pointerText, value: value)
         let patched = try apply(patch, to: target, of: service)
@@ -126,6 +132,17 @@ extension DataScope {
 
     func write(_ document: JSONDocument, to service: String) {
         services.write(document, to: service, owner: owners.owner(of: service))
+    }
+
+    /// A patch checks that its result is not nested too deeply to be read again; what is made otherwise may be.
+    private func write(whole document: JSONDocument, to service: String) throws(JourneyRefusal) {
+        guard document.depth <= JSONDocument.maximumDepth else {
+            throw .actionFailed(
+                JSONViolation(
+                    pointer: "/" + JSONPointer.escape(service),
+                    detail: "would be nested more than \(JSONDocument.maximumDepth) levels deep"))
+        }
+        write(document, to: service)
     }
 
     private func knownDocument(of service: String) throws(JourneyRefusal) -> JSONDocument {
@@ -162,8 +179,9 @@ extension DataScope {
         if let template { input = try value(of: template) }
         let called: CommandResult
         do {
-            called = try services.call(command, of: service, with: input, seenBy: owners)
+            called = try services.call(command, of: service, with: input, seenBy: owners, now: now)
         } catch {
+            if error.isOutside { throw .guardNotMet(error.violations) }
             throw .guardNotMet(
                 error.violations.map { violation in
                     let tokens = JSONPointer(parsing: violation.pointer)?.tokens ?? []

@@ -67,14 +67,7 @@ extension StepRun {
         if fits, reaction.rules.isEmpty { return }
         var violations = fits ? [] : reaction.shape?.violations(in: data) ?? []
         if !reaction.rules.isEmpty {
-            let scope = try scope(of: reaction.rulesOf)
-            for rule in reaction.rules {
-                let verdict = scope.test(rule.guard)
-                // Where data is missing or of another type, the schema has said so already.
-                if verdict == .fails || (verdict == .undecided && fits) {
-                    violations += rule.violations(scope.reasons(against: rule.guard))
-                }
-            }
+            violations += try scope(of: reaction.rulesOf).violations(of: reaction.rules, fits: fits)
         }
         guard violations.isEmpty else { throw .eventDataInvalid(violations) }
     }
@@ -171,5 +164,19 @@ extension StepRun {
             return []
         }
         return try obstacles(to: target)
+    }
+}
+
+extension DataScope {
+    /// Why the data of the event, or the input of a command, breaks rules.
+    ///
+    /// - Parameter fits: whether it fits its schema.
+    func violations(of rules: [FormRule], fits: Bool) -> [JSONViolation] {
+        rules.flatMap { rule -> [JSONViolation] in
+            let verdict = test(rule.guard)
+            // Where data is missing or of another type, the schema has said so already.
+            guard verdict == .fails || (verdict == .undecided && fits) else { return [] }
+            return rule.violations(reasons(against: rule.guard))
+        }
     }
 }

@@ -63,7 +63,7 @@ extension DataScope {
         case .compare(let left, _, let right):
             !(left.readsClock || right.readsClock) || (left.followsClock && !right.readsClock)
                 || (right.followsClock && !left.readsClock)
-        case .named(let place): isForeseen(flow.guards[place].guard)
+        case .named(let place): isForeseen(definition.guards[place].guard)
         case .all, .any, .not: guardian.parts.allSatisfy(isForeseen)
         case .isIn, .quantified: !guardian.looksAtTime && guardian.parts.allSatisfy(isForeseen)
         case .shape, .isTrue, .has: true
@@ -74,7 +74,7 @@ extension DataScope {
     private func nextChange(of guardian: Guard) -> Int64? {
         switch guardian {
         case .compare(let left, _, let right): nextChange(between: left, and: right)
-        case .named(let place): nextChange(of: flow.guards[place].guard)
+        case .named(let place): nextChange(of: definition.guards[place].guard)
         case .isIn where guardian.looksAtTime, .quantified where guardian.looksAtTime:
             (now / Self.minute + 1) * Self.minute
         case .all, .any, .not, .isIn, .quantified: guardian.parts.reduce(nil) { earlier($0, nextChange(of: $1)) }

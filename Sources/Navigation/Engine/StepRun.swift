@@ -141,7 +141,7 @@ extension StepRun {
         let input = journey.coordinators.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
         let owners = owners(of: coordinator)
         return DataScope(
-            flow: flow, services: services, owners: owners, event: event, input: input,
+            definition: .flow(flow), services: services, owners: owners, event: event, input: input,
             output: output, frame: params, now: now)
     }
 

@@ -116,10 +116,13 @@ final class StepServices {
 
     /// Runs a command; the caller makes its changes.
     func call(
-        _ command: String, of service: String, with input: JSONDocument?, seenBy owners: ServiceOwners
+        _ command: String, of service: String, with input: JSONDocument?, seenBy owners: ServiceOwners, now: Int64
     ) throws(CommandRefusal) -> CommandResult {
-        try source.call(
-            command, of: service, with: input, reading: { self.document(of: $0, owner: owners.owner(of: $0)) },
+        var work = listWork
+        defer { listWork = work }
+        return try source.call(
+            command, of: service, with: input, now: now, work: &work,
+            reading: { self.document(of: $0, owner: owners.owner(of: $0)) },
             isLive: { self.isLive($0, owner: owners.owner(of: $0)) })
     }
 

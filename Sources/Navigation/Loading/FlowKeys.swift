@@ -22,7 +22,7 @@ package struct FlowKeys: Sendable {
         self.required = keys.required + required
     }
 
-    private func schema(and further: KeyValuePairs<String, JSONDocument> = [:]) -> JSONDocument {
+    func schema(and further: KeyValuePairs<String, JSONDocument> = [:]) -> JSONDocument {
         let properties =
             zip(names, values).map { (name: $0, value: $1) } + further.map { (name: $0.key, value: $0.value) }
         return [
@@ -31,9 +31,8 @@ package struct FlowKeys: Sendable {
         ]
     }
 
-    /// The JSON Schema (draft 7) of a flow file. It knows the keys and the types of values; that names lead somewhere,
-    /// only the loader knows.
-    package static var fileSchema: JSONDocument {
+    /// The schemas to which those of the values refer, by their names.
+    package static var definitions: [(name: String, value: JSONDocument)] {
         let tables: [(name: String, keys: FlowKeys)] = [
             ("flowTimeout", FlowTimeout.keys), ("migration", Migration.keys), ("screen", Screen.keys),
             ("back", BackRule.keys), ("choice", FlowState.choiceKeys), ("branch", Transition.branchKeys),
@@ -83,12 +82,18 @@ package struct FlowKeys: Sendable {
             ),
             ("state", state),
         ]
+        return tables.map { ($0.name, $0.keys.schema()) } + named
+    }
+
+    /// The JSON Schema (draft 7) of a flow file. It knows the keys and the types of values; that names lead somewhere,
+    /// only the loader knows.
+    package static var fileSchema: JSONDocument {
         let schema = FlowDefinition.keys.schema(and: ["$schema": ["type": "string"]])
         return JSONDocument(
             members: [
                 (name: "$schema", value: "http://json-schema.org/draft-07/schema#"), (name: "title", value: "A flow"),
             ] + (schema.members ?? []) + [
-                (name: "definitions", value: JSONDocument(members: tables.map { ($0.name, $0.keys.schema()) } + named))
+                (name: "definitions", value: JSONDocument(members: definitions))
             ])
     }
 

@@ -77,6 +77,12 @@ extension FlowReader {
                     + "\"result\", \"frame\" or \"now\"")
             return nil
         }
+        if isOfService, [.input, .output, .frame].contains(path.root) {
+            report(
+                place, .valueNever,
+                "a command has no \(path.text.dropFirst()); what is sent is /event", guess: "/event")
+            return nil
+        }
         switch path.root {
         case .service(let name):
             guard let service = services[name] else {

@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// Reads one flow file and collects its problems, without looking at other files.
+/// Reads one flow file, or the commands of a service file, and collects its problems, without looking at other files.
 ///
 /// A definition reads itself (`init(reading:)`), from the keys that stand beside its properties. It leaves out what is
 /// wrong, so that the rest can still be checked.
@@ -28,6 +28,8 @@ package struct FlowReader {
     var texts = FlowTexts.none
     /// How many more names may be compared for guesses.
     var patience = 50_000
+    /// Whether the file declares a service: then there are neither an input of a flow, nor outputs, nor frames.
+    let isOfService: Bool
     /// Whether values are taken as they are, without references and functions.
     let isLiteral: Bool
     /// Finds a time zone by its name.
@@ -35,13 +37,14 @@ package struct FlowReader {
 
     package init(
         file: String, source: [UInt8] = [], services: ServiceDirectory, isLiteral: Bool = false,
-        zone: @escaping (String) -> CalendarZone? = { _ in nil }
+        isOfService: Bool = false, zone: @escaping (String) -> CalendarZone? = { _ in nil }
     ) {
         self.zone = zone
         self.file = file
         self.source = source
         self.services = services
         self.isLiteral = isLiteral
+        self.isOfService = isOfService
     }
 
     /// - Returns: nil for the flow when an essential part is missing. The heading is returned even then: two files with
@@ -71,8 +74,8 @@ struct DataContext {
     var output: JSONDocument?
     /// The schema of what the last command has returned; nil where none was called before.
     var result: JSONDocument?
-    /// Whether actions may call commands.
-    var mayCall = true
+    /// What may neither call commands nor record tasks, as in "a command"; nil where actions may.
+    var withoutCalls: String?
     /// Inside of a list function the schema of the element; nil elsewhere.
     var item: JSONDocument?
     /// What a text that begins with "/" is.

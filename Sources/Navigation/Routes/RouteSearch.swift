@@ -257,8 +257,8 @@ struct RouteSearch {
         of coordinator: Int, event: DataScope.EventData = .unknown, with params: JSONDocument? = nil
     ) -> DataScope {
         DataScope(
-            flow: coordinators[coordinator].flow, services: services, owners: coordinators[coordinator].owners,
-            event: event,
+            definition: .flow(coordinators[coordinator].flow), services: services,
+            owners: coordinators[coordinator].owners, event: event,
             input: coordinators[coordinator].input, output: nil, frame: params, now: now)
     }
 }

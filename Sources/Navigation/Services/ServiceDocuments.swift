@@ -43,13 +43,16 @@ public protocol ServiceDocuments {
     ///
     /// - Parameters:
     ///   - input: nil when the action gives none. It has not been checked against the command's schema.
+    ///   - now: the time of the step; milliseconds since 1970.
+    ///   - work: how much work with lists the step may still do, for commands that are written as flows are; negative
+    ///     when it was too much.
     ///   - document: the state of a service as the coordinator that calls has it in the step; nil when there is no such
     ///     service. To be asked only until the command returns, like `isLive`.
     ///   - isLive: whether an instance of the service lives for that coordinator; nil for a service of the session that
     ///     the step has not touched.
     /// - Throws: ``CommandRefusal``, also for a command that is not there and for an input that does not fit.
     func call(
-        _ command: String, of service: String, with input: JSONDocument?,
+        _ command: String, of service: String, with input: JSONDocument?, now: Int64, work: inout Int,
         reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult
 }
@@ -78,7 +81,7 @@ extension ServiceDocuments {
 
     /// There are no commands.
     public func call(
-        _ command: String, of service: String, with input: JSONDocument?,
+        _ command: String, of service: String, with input: JSONDocument?, now: Int64, work: inout Int,
         reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         throw CommandRefusal([JSONViolation(pointer: "", detail: "has no command \"\(command)\"")])
@@ -123,13 +126,15 @@ public struct ServiceDirectory: Sendable {
         public let isHidden: Bool
         /// Whether to warn of a flow that alone writes it and does not own it.
         public let isOwnable: Bool
-        /// What its code does when it is called.
+        /// What can be done to it besides writing it.
         public let commands: [ServiceDirectory.Command]
+        /// Whether all sessions have the one: then flows only read it.
+        public let isOfProcess: Bool
 
         /// A service that flows may use.
         public init(
             name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false, isHidden: Bool = false,
-            isOwnable: Bool = false, commands: [ServiceDirectory.Command] = []
+            isOwnable: Bool = false, commands: [ServiceDirectory.Command] = [], isOfProcess: Bool = false
         ) {
             self.name = name
             self.schema = schema
@@ -137,6 +142,7 @@ public struct ServiceDirectory: Sendable {
             self.isHidden = isHidden
             self.isOwnable = isOwnable
             self.commands = commands
+            self.isOfProcess = isOfProcess
         }
     }
 
@@ -171,13 +177,22 @@ extension ServiceDirectory {
         public let output: JSONDocument
         /// Whether it waits for something outside. A step waits for nothing, so flows cannot call it.
         public let waits: Bool
+        /// The services that it uses, where its file says that.
+        public let services: Set<String>
+        /// What it says to people in several languages.
+        public let texts: FlowTexts
 
         /// A command that flows may call, unless it waits.
-        public init(name: String, input: JSONDocument? = nil, output: JSONDocument = true, waits: Bool = false) {
+        public init(
+            name: String, input: JSONDocument? = nil, output: JSONDocument = true, waits: Bool = false,
+            services: Set<String> = [], texts: FlowTexts = .none
+        ) {
             self.name = name
             self.input = input
             self.output = output
             self.waits = waits
+            self.services = services
+            self.texts = texts
         }
     }
 }
@@ -198,9 +213,15 @@ public struct CommandResult: Sendable, Equatable {
 
 /// Why a command was not run, or did nothing.
 public struct CommandRefusal: Error, Sendable, Equatable {
-    /// The reasons. Pointers are within the command's input; the empty one means the service.
+    /// The reasons.
     public let violations: [JSONViolation]
+    /// Whether the pointers begin with a service; else they are within the command's input, and the empty one means the
+    /// service that has the command.
+    public let isOutside: Bool
 
     /// A refusal for these reasons.
-    public init(_ violations: [JSONViolation]) { self.violations = violations }
+    public init(_ violations: [JSONViolation], isOutside: Bool = false) {
+        self.violations = violations
+        self.isOutside = isOutside
+    }
 }

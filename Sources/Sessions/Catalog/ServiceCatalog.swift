@@ -161,9 +161,13 @@ extension ServiceDefinition {
     /// What flows are checked against.
     package var entry: ServiceDirectory.Entry {
         .init(
-            name: name, schema: schema, isReadOnly: !isOpenToFlows, isHidden: isHidden, isOwnable: isOwnable,
+            name: name, schema: schema, isReadOnly: !isOpenToFlows, isHidden: isHidden,
+            // What commands change is shared on purpose.
+            isOwnable: isOwnable && commands.isEmpty,
             commands: commands.map {
-                .init(name: $0.name, input: $0.input, output: $0.output ?? false, waits: $0.waits)
-            })
+                .init(
+                    name: $0.name, input: $0.input, output: $0.output ?? false, waits: $0.waits,
+                    services: $0.definition?.services ?? [], texts: $0.definition?.texts ?? .none)
+            }, isOfProcess: scope == .process)
     }
 }

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 
 /// A service before the catalogue is frozen: what it is, and its Swift type.
@@ -65,13 +66,15 @@ extension ServiceDefinition {
     ///   - scope: whether each session has an instance, or the process one for all, which the admin listener writes.
     ///   - lifetime: of an instance, from its creation; then it counts as removed. In milliseconds; `nil` for no end.
     ///   - isUserBound: whether signing out removes the instance.
-    ///   - isReadOnly: whether clients of the public listener can only read it. Flows and the admin listener write it
-    ///     in any case.
+    ///   - isReadOnly: whether clients of the public listener can only read it. Flows, commands and the admin listener
+    ///     write it in any case.
     ///   - isHidden: whether they cannot even do that.
+    ///   - commands: as the file says them.
     package init(
         declared name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject,
         scope: ServiceScope = .session, lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite,
-        isUserBound: Bool = false, isReadOnly: Bool = false, isHidden: Bool = false
+        isUserBound: Bool = false, isReadOnly: Bool = false, isHidden: Bool = false,
+        commands: [CommandDefinition] = []
     ) {
         self.init(
             document: name, kind: "document", schema: schema, default: `default`, scope: scope, lifetime: lifetime,
@@ -79,6 +82,7 @@ extension ServiceDefinition {
             isReadOnly: isReadOnly || isHidden || scope == .process,
             isOpenToFlows: scope == .session, isOwnable: scope == .session)
         self.isHidden = isHidden
+        self.commands = commands.map(CommandDeclaration.init)
     }
 
     /// A service with behaviour.

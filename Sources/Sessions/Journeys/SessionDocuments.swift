@@ -102,7 +102,7 @@ final class SessionDocuments: ServiceDocuments {
     }
 
     func call(
-        _ command: String, of name: String, with input: JSONDocument?,
+        _ command: String, of name: String, with input: JSONDocument?, now: Int64, work: inout Int,
         reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         do throws(SessionError) {
@@ -114,11 +114,13 @@ final class SessionDocuments: ServiceDocuments {
                     isLive(service.name) == true && !kept.contains { $0 === service }
                 }
             return try environment.call(
-                definitions, try service.command(named: command), input, of: service, living: living, reading: document)
+                definitions, try service.command(named: command), input, of: service, now: now, work: &work,
+                living: living, reading: document)
         } catch {
             switch error {
             case .refused(let refusal):
-                throw CommandRefusal([JSONViolation(pointer: refusal.pointer, detail: refusal.detail)])
+                throw CommandRefusal(
+                    [JSONViolation(pointer: refusal.pointer, detail: refusal.detail)], isOutside: refusal.isOutside)
             case .inputInvalid(let errors), .invalid(let errors):
                 throw CommandRefusal(errors.map { JSONViolation(pointer: $0.pointer, detail: $0.detail) })
             default:

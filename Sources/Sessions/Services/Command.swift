@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 
 /// Something that a service does when a client, a flow or a transaction calls it by its name.
@@ -138,6 +139,8 @@ struct CommandDeclaration: Sendable {
         case direct(@Sendable (ServicePlace, JSONDocument?) throws -> JSONDocument?)
         /// Runs outside of it.
         case waiting(@Sendable (WaitingCall, JSONDocument?) async throws -> JSONDocument?)
+        /// Has no code: the file of a document service says what it does. Runs in the session's turn.
+        case written(CommandDefinition)
     }
 
     let name: String
@@ -150,11 +153,20 @@ struct CommandDeclaration: Sendable {
     /// Whether it waits for something, so that it cannot be a part of another unit of work.
     var waits: Bool { if case .waiting = body { true } else { false } }
 
+    /// What its file says, if it has no code.
+    var definition: CommandDefinition? { if case .written(let definition) = body { definition } else { nil } }
+
     init(_ name: String, input: JSONDocument? = nil, output: JSONDocument? = nil, _ body: Body) {
         self.name = name
         self.input = input
         self.output = output
         self.body = body
+    }
+
+    /// A command of a service file.
+    init(_ definition: CommandDefinition) {
+        self.init(
+            definition.name, input: definition.accepts?.document, output: definition.outputSchema, .written(definition))
     }
 }
 
@@ -172,6 +184,8 @@ public struct Refusal: Error, Sendable, Equatable {
     public let code: String
     /// The place in the input that the refusal is about (RFC 6901); empty for the whole.
     public let pointer: String
+    /// Whether the pointer begins with a service instead: only commands of service files say that.
+    package private(set) var isOutside = false
     /// A sentence for people, safe to show to the client.
     public let detail: String
 
@@ -183,5 +197,10 @@ public struct Refusal: Error, Sendable, Equatable {
         self.code = code
         self.pointer = pointer
         self.detail = detail
+    }
+
+    init(_ code: String, _ reason: JSONViolation, isOutside: Bool) {
+        self.init(code, at: reason.pointer, reason.detail)
+        self.isOutside = isOutside
     }
 }

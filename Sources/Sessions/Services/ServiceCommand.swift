@@ -1,15 +1,16 @@
 import JSONDocument
+import Navigation
 
 /// A command of a service in the frozen catalogue.
 package final class ServiceCommand: Sendable {
     package let name: String
     /// What its input must be; `nil` when it takes none.
-    package let input: JSONSchema?
+    package let input: ShapeRule?
     /// The JSON Schema of its output; `nil` when it has none.
     package let output: JSONDocument?
     let body: CommandDeclaration.Body
 
-    init(_ declaration: CommandDeclaration, input: JSONSchema?) {
+    init(_ declaration: CommandDeclaration, input: ShapeRule?) {
         name = declaration.name
         self.input = input
         output = declaration.output
@@ -18,6 +19,12 @@ package final class ServiceCommand: Sendable {
 
     /// Whether it waits for something, so that it cannot be a part of another unit of work.
     package var isWaiting: Bool { if case .waiting = body { true } else { false } }
+
+    /// What a command of a file says in several languages.
+    package var texts: FlowTexts { definition?.texts ?? .none }
+
+    /// What its file says, if it has no code.
+    var definition: CommandDefinition? { if case .written(let definition) = body { definition } else { nil } }
 
     /// Checks the input. An empty object is as good as none for a command that takes none.
     ///
@@ -31,6 +38,8 @@ package final class ServiceCommand: Sendable {
         guard let document else {
             throw .inputInvalid([InvalidInput(pointer: "", detail: "is required: the command takes an input")])
         }
+        // What a file says is checked together with its rules.
+        if case .written = body { return }
         if input.accepts(document) { return }
         throw .inputInvalid(input.violations(in: document).map { .init(pointer: $0.pointer, detail: $0.detail) })
     }
@@ -52,7 +61,8 @@ extension ServiceCatalog {
             do {
                 if let output = declaration.output { _ = try JSONSchema(output) }
                 commands.append(
-                    ServiceCommand(declaration, input: try declaration.input.map { try JSONSchema($0) }))
+                    ServiceCommand(
+                        declaration, input: try declaration.input.map { ShapeRule(schema: try JSONSchema($0)) }))
             } catch {
                 problems.append("\(name) has a schema that is not usable: \(error)")
             }

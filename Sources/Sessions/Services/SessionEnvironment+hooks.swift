@@ -151,7 +151,9 @@ extension SessionEnvironment {
     /// Runs code of a service, and notes when it takes long.
     ///
     /// - Parameter name: of the command or hook.
-    func timed<Result>(_ name: String, of service: String, _ body: () throws -> Result) rethrows -> Result {
+    func timed<Result, Failure: Error>(
+        _ name: String, of service: String, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let begin = ServiceNote.clock
         defer {
             let duration = ServiceNote.clock - begin
@@ -206,7 +208,11 @@ extension JourneyWork {
 extension FlowCatalog {
     /// The services with a hook for their first use that a flow uses as the session's.
     func named(_ services: ServiceCatalog) -> [RegisteredService] {
-        let names = flows.map { FlowUses($0).names.subtracting($0.ownership.services) }
+        let names = flows.map { flow in
+            let used = FlowUses(flow).names
+            let called = used.compactMap { services[$0] }.flatMap(\.commands).compactMap(\.definition)
+            return called.reduce(used) { $0.union($1.services) }.subtracting(flow.ownership.services)
+        }
         return services.services.filter { service in
             service.hooks.create != nil && names.contains { $0.contains(service.name) }
         }

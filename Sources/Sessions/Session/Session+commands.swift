@@ -10,6 +10,10 @@ extension Session {
         on pending: inout PendingState, _ journeys: inout WrittenJourneys
     ) throws(SessionError) -> JSONDocument? {
         try command.check(input)
+        if case .written(let definition) = command.body {
+            try check(operation, by: caller, on: pending, &journeys)
+            return try run(definition, input, of: operation, on: &pending, &journeys)
+        }
         let body = try command.directBody(of: operation.service)
         try check(operation, by: caller, on: pending, &journeys)
         journeys.forget()
@@ -87,27 +91,32 @@ extension SessionEnvironment {
     /// Calls a command in a step of a journey.
     ///
     /// - Parameters:
+    ///   - now: the time of the step.
+    ///   - work: see ``ServiceDocuments``.
     ///   - living: what lives, oldest first.
     ///   - document: the state of a service as the step has it.
     func call(
         _ definitions: SessionDefinitions, _ command: ServiceCommand, _ input: JSONDocument?,
-        of service: RegisteredService, living: [RegisteredService], reading document: (String) -> JSONDocument?
+        of service: RegisteredService, now: Int64, work: inout Int, living: [RegisteredService],
+        reading document: @escaping (String) -> JSONDocument?
     ) throws(SessionError) -> CommandResult {
         try command.check(input)
+        if case .written(let definition) = command.body {
+            return try run(
+                definition, input, of: service, definitions.catalog, now: now, work: &work, reading: document)
+        }
         let body = try command.directBody(of: service)
         do {
-            return try withoutActuallyEscaping(document) { document in
-                // The unit ends before this returns, and this thread alone uses it.
-                nonisolated(unsafe) let document = document
-                let unit = UnitOfWork(catalog: definitions.catalog, living: living) { service in
-                    service.scope == .process || living.contains { $0 === service } ? document(service.name) : nil
-                }
-                let locator = unit.locator(parent: process)
-                return try withExtendedLifetime(locator) {
-                    let place = ServicePlace(locator: locator, name: service.name)
-                    let output = try timed(command.name, of: service.name) { try body(place, input) }
-                    return CommandResult(output: output, changes: try unit.changes())
-                }
+            // The unit ends before this returns, and this thread alone uses it.
+            nonisolated(unsafe) let document = document
+            let unit = UnitOfWork(catalog: definitions.catalog, living: living) { service in
+                service.scope == .process || living.contains { $0 === service } ? document(service.name) : nil
+            }
+            let locator = unit.locator(parent: process)
+            return try withExtendedLifetime(locator) {
+                let place = ServicePlace(locator: locator, name: service.name)
+                let output = try timed(command.name, of: service.name) { try body(place, input) }
+                return CommandResult(output: output, changes: try unit.changes())
             }
         } catch {
             throw SessionError(thrown: error, by: service.name)

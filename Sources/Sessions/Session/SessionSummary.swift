@@ -71,7 +71,8 @@ package struct ServiceStatus: Sendable, Equatable {
         name = service.name
         kind = service.kind
         scope = service.scope
-        commands = service.commandNames
+        // Sessions do not call those of the process.
+        commands = service.scope == .process ? [] : service.commandNames
         isLive = createdAt != nil
         self.etag = etag
         self.createdAt = createdAt.map(environment.timestamp)

@@ -208,7 +208,8 @@ extension ServiceOperation {
         switch action {
         case .put, .mergePatch, .jsonPatch: service.isWritable(by: caller)
         case .clear, .remove: service.isRemovable(by: caller)
-        case .call: true
+        // What is of the process is changed by a trusted back end alone.
+        case .call: service.scope == .session || caller == .process
         }
     }
 }

@@ -239,6 +239,40 @@ struct ReloadTests {
         }
     }
 
+    @Test("a changed command is taken over; one that a flow calls and that is gone is refused")
+    func commands() async throws {
+        func tally(_ command: String, by step: Int) -> String {
+            """
+            {"name": "tally", "access": "read_only", "default": {"count": 0},
+             "schema": {"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}},
+             "commands": {"\(command)": {
+               "actions": [{"op": "replace", "path": "/tally/count", "value": {"$add": ["/tally/count", \(step)]}}],
+               "output": {"$from": "/tally/count"}}}}
+            """
+        }
+        let flow = """
+            {"id": "t", "version": 1, "initial": "a", "states": {
+               "a": {"on": {"go": {"actions": [{"call": "tally/up"}]}}}}}
+            """
+        let files = ["services/tally.json": tally("up", by: 1), "flows/t.json": flow]
+        try await Self.withServer(files) { server, folder in
+            let client = server.client.with(token: try await server.newToken())
+            let call = "\(Paths.service("tally"))/commands/up"
+            #expect(try await client.send("POST", call).json == ["output": 1])
+            try save(tally("up", by: 10), "\(folder)/services/tally.json")
+            #expect(
+                try await Self.reload(server)[member: "services"] == ["added": [], "changed": ["tally"], "removed": []])
+            #expect(try await client.send("POST", call).json == ["output": 11])
+            let journey = try await client.start("t")
+            #expect(try await client.send("POST", "\(journey)/events", json: #"{"event":"go"}"#).status == 200)
+            #expect(try await client.get(Paths.service("tally"))[member: "count"] == 21)
+            try save(tally("down", by: -1), "\(folder)/services/tally.json")
+            let refused = try await Self.reload(server)
+            #expect(refused.status == 409 && refused.text.contains("unknown_command"), "\(refused.text)")
+            #expect(try await client.send("POST", call).json == ["output": 31])
+        }
+    }
+
     @Test("a sign-out removes what a user has in a service that is gone for a while", arguments: ["memory", "sqlite"])
     func signOut(store: String) async throws {
         let basket = """

@@ -128,8 +128,10 @@ struct CommandTests {
 
     @Test("services without commands refuse every call")
     func none() {
+        var work = 0
         #expect(throws: CommandRefusal([JSONViolation(pointer: "", detail: "has no command \"add\"")])) {
-            try Guests().call("add", of: "guest", with: nil, reading: { _ in nil }, isLive: { _ in nil })
+            try Guests().call(
+                "add", of: "guest", with: nil, now: 0, work: &work, reading: { _ in nil }, isLive: { _ in nil })
         }
     }
 

@@ -47,7 +47,7 @@ struct FlagServices: ServiceDocuments {
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation] { [] }
 
     func call(
-        _ command: String, of service: String, with input: JSONDocument?,
+        _ command: String, of service: String, with input: JSONDocument?, now: Int64, work: inout Int,
         reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         guard let flag = input?[member: "flag"]?.string, let was = document(service)?[member: flag]?.bool,

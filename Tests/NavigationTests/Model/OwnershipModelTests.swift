@@ -23,7 +23,7 @@ struct OwnershipModelTests {
 
         /// `move` adds a number to that of the next service, and clears or removes its own.
         func call(
-            _ command: String, of service: String, with input: JSONDocument?,
+            _ command: String, of service: String, with input: JSONDocument?, now: Int64, work: inout Int,
             reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
         ) throws(CommandRefusal) -> CommandResult {
             let next = OwnershipModelTests.next(service)

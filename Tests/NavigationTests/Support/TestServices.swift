@@ -95,7 +95,7 @@ struct TestServices: ServiceDocuments {
     }
 
     func call(
-        _ command: String, of service: String, with input: JSONDocument?,
+        _ command: String, of service: String, with input: JSONDocument?, now: Int64, work: inout Int,
         reading document: @escaping (String) -> JSONDocument?, isLive: @escaping (String) -> Bool?
     ) throws(CommandRefusal) -> CommandResult {
         try CartCommands.run("\(service)/\(command)", with: input, reading: document)

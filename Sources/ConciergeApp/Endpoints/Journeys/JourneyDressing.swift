@@ -93,15 +93,20 @@ struct JourneyDressing: Sendable {
 
     /// A problem in the client's language.
     func dress(_ problem: Problem, ofFlow flow: String, for request: HTTPRequest) -> Problem {
-        guard let texts = texts[flow], let language = AcceptedLanguages(request).best(of: texts.languages)
-        else { return problem }
-        var fields = problem.fields
+        texts[flow].map { problem.translated(by: $0, for: request) } ?? problem
+    }
+}
+
+extension Problem {
+    /// The same in the client's language.
+    func translated(by texts: FlowTexts, for request: HTTPRequest) -> Problem {
+        guard let language = AcceptedLanguages(request).best(of: texts.languages) else { return self }
+        var fields = fields
         fields.add(.contentLanguage, language)
         fields.add(.vary, HTTPFieldName.acceptLanguage.text)
         return Problem(
-            problem.kind, problem.detail,
-            errors: problem.errors.map {
-                InvalidInput(pointer: $0.pointer, detail: texts.text($0.detail, in: language))
-            }, members: problem.members, fields: fields)
+            kind, texts.text(detail, in: language),
+            errors: errors.map { InvalidInput(pointer: $0.pointer, detail: texts.text($0.detail, in: language)) },
+            members: members, fields: fields)
     }
 }
