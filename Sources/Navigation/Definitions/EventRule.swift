@@ -123,6 +123,13 @@ extension FlowReader {
                 continue
             }
             let (schema, context) = (schema(of: event, shapes), context(of: event, shapes))
+            if schema == nil, accepted.contains(event), !list.isEmpty {
+                report(
+                    node.place, .missingKey,
+                    "accepts has no schema for \"\(event)\", so the rules are for data that may be anything; write "
+                        + "\"accepts\": {\"\(event)\": {\"type\": \"object\", \"properties\": …}}",
+                    severity: .warning)
+            }
             forms[event] = list.compactMap { rule($0, schema, context) }
         }
         return forms
