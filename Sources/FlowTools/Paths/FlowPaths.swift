@@ -127,6 +127,7 @@ extension FlowPaths {
             if needed.count > 1 { guards.append(.all(needed)) }
             guards += needed
         }
+        guards += flow.turns
         let ways = guards.flatMap { finder.ways(to: $0) }.map { $0.filter { $0.root.isService } }.filter { !$0.isEmpty }
         let all = ways.isEmpty ? [] : [ways.flatMap(\.self)] + ways
         var found: [Given] = []

@@ -28,9 +28,10 @@ struct SampleData {
         let schema = rule?.document ?? schema
         let data = SampleData(root: schema ?? true, now: now)
         var samples: [JSONDocument] = []
+        let limit = most > 1 ? 3 * mostSamples : mostSamples
         func add(_ candidates: [JSONDocument], atMost most: Int = mostSamples) {
             var left = most
-            for sample in candidates where left > 0 && samples.count < mostSamples {
+            for sample in candidates where left > 0 && samples.count < limit {
                 guard rule?.accepts(sample) ?? true else { continue }
                 left -= 1
                 if !samples.contains(sample) { samples.append(sample) }
@@ -207,7 +208,7 @@ struct SampleData {
     private func texts(ofFormat format: String) -> [String]? {
         let day: Int64 = 86_400_000
         func time(_ days: Int64) -> String { Timestamp(millisecondsSince1970: max(0, now + days * day)).description }
-        let days: [Int64] = [0, 1, 30, -1, 400, -400, -6570, -6580, -11_000]
+        let days: [Int64] = [0, 1, 30, -1, 11_000, 400, -6570, -6580, -11_000]
         return switch format {
         case "date-time": days.map(time)
         case "date": days.map { String(time($0).prefix(10)) }
