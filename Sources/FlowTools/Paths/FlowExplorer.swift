@@ -77,6 +77,9 @@ struct FlowExplorer {
         asksForUser = flows.contains { FlowUses($0).names.contains(Self.userService) }
     }
 
+    /// Whether it matters when a script begins.
+    var dependsOnTime: Bool { guards.contains { $0.flow.dependsOnTime } }
+
     /// What the flow sees where it begins; nil when it could not be started.
     var look: FlowLook? {
         guard let first = roots.first.map({ situations[$0] }) else { return nil }

@@ -82,7 +82,6 @@ public struct FlowPaths {
         from explorer: FlowExplorer, among places: Set<String>
     ) -> (scripts: [FlowScript], uncovered: Set<String>) {
         let situations = explorer.situations
-        let dependsOnTime = catalog.flows.contains(where: \.dependsOnTime)
         var uncovered = places
         var scripts: [FlowScript] = []
         let ends = situations.indices.sorted {
@@ -96,7 +95,7 @@ public struct FlowPaths {
             scripts.append(
                 FlowScript(
                     input: flow.input == nil ? nil : start.input,
-                    given: start.given(now: dependsOnTime ? explorer.now : nil),
+                    given: start.given(now: explorer.dependsOnTime ? explorer.now : nil),
                     entries: way.compactMap { situations[$0].entry },
                     takes: taken.reduce(into: []) { takes, place in
                         if uncovered.remove(place) != nil { takes.append(place) }
