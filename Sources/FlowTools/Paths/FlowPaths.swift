@@ -94,7 +94,7 @@ public struct FlowPaths {
             let start = situations[last].start
             scripts.append(
                 FlowScript(
-                    input: flow.input == nil ? nil : start.input,
+                    input: flow.input.map { _ in start.input },
                     given: start.given(now: explorer.dependsOnTime ? explorer.now : nil),
                     entries: way.compactMap { situations[$0].entry },
                     takes: taken.reduce(into: []) { takes, place in

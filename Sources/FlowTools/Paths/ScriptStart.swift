@@ -36,6 +36,8 @@ struct ScriptStart: Equatable {
             }
             members.append((name: "children", value: JSONDocument(members: ends)))
         }
-        return members.isEmpty ? nil : JSONDocument(members: members)
+        // A literal nil beside a document would be the document null.
+        guard !members.isEmpty else { return nil }
+        return JSONDocument(members: members)
     }
 }
