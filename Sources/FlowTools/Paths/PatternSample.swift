@@ -131,7 +131,8 @@ struct PatternSample {
         guard let first = ranges.first else { return nil }
         if isNegated {
             let others = "ax1- @.".filter { character in !ranges.contains { $0.contains(character) } }
-            return others.isEmpty ? nil : .one(Array(others))
+            guard !others.isEmpty else { return nil }
+            return .one(Array(others))
         }
         let start: Character = first.lowerBound == "0" && first.upperBound > "0" ? "1" : first.lowerBound
         return .one([start, first.upperBound] + ranges.dropFirst().map(\.lowerBound))
