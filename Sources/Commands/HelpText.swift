@@ -127,8 +127,8 @@ enum HelpText {
         case .paths:
             """
 
-            Prints a JSON object: `scripts`, each with `events`, which `concierge simulate` runs, and the transitions that it
-            `takes`, as JSON Pointers into the flow's file; and `uncovered`, the transitions that no script was found for,
+            Prints a JSON object: `scripts`, each with `events`, which `concierge simulate` and `test` run, what is `given`
+            before the first if anything is, and the transitions that it `takes`, as JSON Pointers into the flow's file; and `uncovered`, the transitions that no script was found for,
             and why. With --curl it prints a shell script that needs curl and jq.
 
             """

@@ -71,8 +71,10 @@ extension Program {
     static func paths(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) throws -> Int32
     {
         let flow = try flow(of: invocation, in: loaded)
-        let services = Sessions(catalog: try loaded.catalog(), store: MemoryStore()).documentsOfNewSession
-        let coverage = FlowPaths(flow, in: loaded.flows).coveringScripts(services: services)
+        let catalog = try loaded.catalog()
+        let services = Sessions(catalog: catalog, store: MemoryStore()).documentsOfNewSession
+        let coverage = FlowPaths(flow, in: loaded.flows, services: catalog.directory)
+            .coveringScripts(services: services, now: SystemClock().now())
         output.result(
             invocation["--curl"] != nil ? coverage.curl(base: base(loaded.configuration)) : "\(coverage.json)\n")
         return ExitStatus.success

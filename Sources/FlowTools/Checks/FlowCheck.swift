@@ -41,6 +41,7 @@ struct CatalogCheck {
             check.checkStandingRules()
             check.checkResumes()
             check.checkWaysBack()
+            check.checkPushes()
             check.checkFacts()
         }
         return check.problems

@@ -109,4 +109,44 @@ struct FlowWays {
         }
         return isPeeled
     }
+
+    /// The nodes in groups of which each leads to all others of its group: strongly connected components, by Kosaraju.
+    static func components(_ next: [[Int]]) -> [[Int]] {
+        var previous = [[Int]](repeating: [], count: next.count)
+        for (place, targets) in next.enumerated() { for target in targets { previous[target].append(place) } }
+        var isSeen = [Bool](repeating: false, count: next.count)
+        var finished: [Int] = []
+        for start in next.indices where !isSeen[start] {
+            isSeen[start] = true
+            var open = [(place: start, passed: 0)]
+            while let (place, passed) = open.last {
+                guard passed < next[place].count else {
+                    finished.append(place)
+                    open.removeLast()
+                    continue
+                }
+                open[open.count - 1].passed += 1
+                let target = next[place][passed]
+                if !isSeen[target] {
+                    isSeen[target] = true
+                    open.append((target, 0))
+                }
+            }
+        }
+        var isGrouped = [Bool](repeating: false, count: next.count)
+        return finished.reversed().compactMap { start in
+            guard !isGrouped[start] else { return nil }
+            isGrouped[start] = true
+            var group = [start]
+            var first = 0
+            while first < group.count {
+                for place in previous[group[first]] where !isGrouped[place] {
+                    isGrouped[place] = true
+                    group.append(place)
+                }
+                first += 1
+            }
+            return group
+        }
+    }
 }

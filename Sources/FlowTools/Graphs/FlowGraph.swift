@@ -10,8 +10,9 @@ import Navigation
 /// ```
 ///
 /// Both have the same content. All transitions from one state to another are one arrow, which has a line for each, as
-/// in a state chart: `event [guard]`, then marks, which the legend explains, and the verb, unless it is `push`. A
-/// transition without a target, which stays or goes back, is a line in its node. So are the transitions of a screen
+/// in a state chart: `event [guard]`, then marks, which the legend explains, the names of `params` in parentheses, and the
+/// verb, unless it is `push`. Where one of several transitions is taken, each begins with its number in the order in
+/// which their guards are tested. A transition without a target, which stays or goes back, is a line in its node. So are the transitions of a screen
 /// that lead back to many others, such as the change links of a summary. The events of the flow start at a node that
 /// stands for any screen.
 public struct FlowGraph: Sendable {
@@ -147,15 +148,23 @@ struct GraphCollector {
             if !screen.data.isEmpty { lines.append("\(mark(.data)) \(screen.data.joined(separator: ", "))") }
             let needed = screen.requires.map(text.of).joined(separator: ", ")
             if !needed.isEmpty { lines.append("needs \(needed)") }
-            if !screen.entry.isEmpty { lines.append("\(mark(.actions)) on entry") }
-            if !screen.exit.isEmpty { lines.append("\(mark(.actions)) on exit") }
+            for (actions, moment) in [(screen.entry, "on entry"), (screen.exit, "on exit")] where !actions.isEmpty {
+                lines.append((marks(of: actions) + [moment]).joined(separator: " "))
+            }
         }
         if screen.back == .forbidden { lines.append("\(mark(.back)) no way back") }
         nodes.append(GraphNode(key: key, shape: .screen, title: screen.title, id: state.id, lines: lines))
     }
 
     private mutating func draw(_ transitions: [CausedTransition], from key: String) {
+        let counts = Dictionary(grouping: transitions.compactMap(\.cause.list)) { $0 }.mapValues(\.count)
+        var numbers: [String: Int] = [:]
         for caused in transitions {
+            var number: String?
+            if let list = caused.cause.list, counts[list, default: 0] > 1 {
+                numbers[list, default: 0] += 1
+                number = "\(numbers[list, default: 0])."
+            }
             let condition = isOutline ? nil : caused.transition.guard.map { "[\(text.of($0))]" }
             if case .event(EventRule.back) = caused.cause {
                 // Where it leads is said elsewhere.
@@ -175,8 +184,19 @@ struct GraphCollector {
                 case .always: ("always", true)
                 case .choice: (condition == nil && transitions.count > 1 && !isOutline ? "else" : nil, false)
                 }
-            draw(caused.transition, [cause, condition].compactMap(\.self), from: key, isQuiet: isQuiet)
+            draw(caused.transition, [number, cause, condition].compactMap(\.self), from: key, isQuiet: isQuiet)
         }
+    }
+
+    /// The mark for changes of data, and the names of the tasks that are recorded.
+    private mutating func marks(of actions: [Action]) -> [String] {
+        var words: [String] = []
+        for action in actions {
+            let word: String
+            if case .task(let name, _) = action { word = "\(mark(.task)) \(name)" } else { word = mark(.actions) }
+            if !words.contains(word) { words.append(word) }
+        }
+        return words
     }
 
     private mutating func time(_ milliseconds: Int64) -> String { "\(mark(.time)) \(Self.duration(milliseconds))" }
@@ -197,7 +217,10 @@ struct GraphCollector {
     /// Adds an arrow from the last node, or a line to it. Where one that resumes leads depends on the answers.
     private mutating func draw(_ transition: Transition, _ label: [String], from key: String, isQuiet: Bool) {
         var words = label
-        if !transition.actions.isEmpty, !isOutline { words.append(mark(.actions)) }
+        if !isOutline {
+            words += marks(of: transition.actions)
+            if let params = transition.params { words.append("(\(GraphText.names(in: params)))") }
+        }
         switch transition.nav {
         case .push, nil: break
         case .present: words.append(mark(.modal))
@@ -273,4 +296,18 @@ struct GraphCollector {
     }
 
     private static func key(_ place: Int) -> String { "s\(place)" }
+}
+
+extension CausedTransition.Cause {
+    /// Of transitions one of which is taken, the first whose guard holds, the same text; nil for one by itself.
+    fileprivate var list: String? {
+        switch self {
+        case .event(let name): "event \(name)"
+        case .choice: "choice"
+        case .end(let name): "end \(name)"
+        case .closed: "closed"
+        case .always: "always"
+        case .timer: nil
+        }
+    }
 }

@@ -54,6 +54,15 @@ struct GraphText {
         return required.isEmpty ? "\(root) fits" : "\(root) with \(required.joined(separator: ", "))"
     }
 
+    /// The names of the members that a template makes.
+    static func names(in template: ValueTemplate) -> String {
+        switch template {
+        case .object(let members): members.map(\.name).joined(separator: ", ")
+        case .literal(let value): (value.members ?? []).map(\.name).joined(separator: ", ")
+        default: "…"
+        }
+    }
+
     /// A value in the notation of arithmetic.
     func value(_ template: ValueTemplate) -> String {
         switch template {

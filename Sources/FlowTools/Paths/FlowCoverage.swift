@@ -9,13 +9,17 @@ public struct FlowScript: Sendable, Equatable {
         /// A back end sends an event that only it may send.
         case backendEvent(String, data: JSONDocument)
         /// The work for the task that the journey waits for ends.
-        case task(String, outcome: String)
+        case task(String, outcome: String, output: JSONDocument)
+        /// A user is signed in, or for nil signed out.
+        case user(String?)
         /// Time passes until a timeout is due.
         case wait(milliseconds: Int64)
     }
 
     /// The input of the flow; nil when the flow has no schema for one.
     public let input: JSONDocument?
+    /// What there is before the first line, as scripts have it: `services`, `user`, `now`, `children`; nil for nothing.
+    public var given: JSONDocument?
     /// The lines of the script.
     public let entries: [Entry]
     /// The transitions that this script is the first to take, as JSON Pointers into the file.
@@ -44,19 +48,19 @@ public struct FlowCoverage: Sendable, Equatable {
 
 extension FlowCoverage {
     /// The scripts as JSON, each as `concierge simulate` takes it:
-    /// `{"flow", "version", "scripts": [{"input"?, "events": [{"event", "data"?, "backend"?}, {"wait"} or
-    /// {"task", "outcome"}], "takes": […]}], "uncovered"}`.
+    /// `{"flow", "version", "scripts": [{"input"?, "given"?, "events": [{"event", "data"?, "backend"?}, {"wait"},
+    /// {"user"} or {"task", "outcome", "output"?}], "takes": […]}], "uncovered"}`.
     public var json: JSONDocument {
         [
             "flow": JSONDocument(flow), "version": JSONDocument(version),
             "scripts": JSONDocument(
                 scripts.map { script in
-                    let input = script.input.map { [(name: "input", value: $0)] } ?? []
-                    return JSONDocument(
-                        members: input + [
-                            (name: "events", value: JSONDocument(script.entries.map(\.json))),
-                            (name: "takes", value: JSONDocument(script.takes.map { JSONDocument($0) })),
-                        ])
+                    var members: [(name: String, value: JSONDocument)] = []
+                    if let input = script.input { members.append((name: "input", value: input)) }
+                    if let given = script.given { members.append((name: "given", value: given)) }
+                    members.append((name: "events", value: JSONDocument(script.entries.map(\.json))))
+                    members.append((name: "takes", value: JSONDocument(script.takes.map { JSONDocument($0) })))
+                    return JSONDocument(members: members)
                 }),
             "uncovered": JSONDocument(
                 uncovered.map { ["transition": JSONDocument($0.transition), "reason": JSONDocument($0.reason)] }),
@@ -70,10 +74,16 @@ extension FlowScript.Entry {
         data.count == 0 ? ["event": JSONDocument(event)] : ["event": JSONDocument(event), "data": data]
     }
 
+    /// The body of the request that ends a task.
+    fileprivate static func end(_ outcome: String, _ output: JSONDocument) -> [(name: String, value: JSONDocument)] {
+        let end = (name: "outcome", value: JSONDocument(outcome))
+        return output.isNull ? [end] : [end, (name: "output", value: output)]
+    }
+
     /// Whether the entry is something that a back end does.
     fileprivate var isFromBackend: Bool {
         switch self {
-        case .backendEvent, .task: true
+        case .backendEvent, .task, .user: true
         case .event, .wait: false
         }
     }
@@ -84,7 +94,9 @@ extension FlowScript.Entry {
         case .event(let name, let data): Self.body(name, data)
         case .backendEvent(let name, let data):
             JSONDocument(members: (Self.body(name, data).members ?? []) + [(name: "backend", value: true)])
-        case .task(let name, let outcome): ["task": JSONDocument(name), "outcome": JSONDocument(outcome)]
+        case .task(let name, let outcome, let output):
+            JSONDocument(members: [(name: "task", value: JSONDocument(name))] + Self.end(outcome, output))
+        case .user(let name): ["user": name.map { JSONDocument($0) } ?? .null]
         case .wait(let milliseconds):
             ["wait": JSONDocument(DurationText.format(.milliseconds(milliseconds)))]
         }
@@ -99,7 +111,7 @@ extension FlowCoverage {
     /// - Parameter base: the address of the server, such as `http://localhost:8080`.
     public func curl(base: String) -> String {
         var lines = ["#!/bin/sh -e", "BASE=\(Self.quoted(base))", "JSON='Content-Type: application/json'"]
-        let hasBackend = scripts.contains { $0.entries.contains(where: \.isFromBackend) }
+        let hasBackend = scripts.contains { $0.given != nil || $0.entries.contains(where: \.isFromBackend) }
         if hasBackend { lines.append("ADMIN=${ADMIN:-http://127.0.0.1:8081}") }
         for (number, script) in scripts.enumerated() {
             lines.append("")
@@ -111,6 +123,7 @@ extension FlowCoverage {
             } else {
                 lines.append(#"AUTH="Authorization: Bearer $(curl -sf -X POST "$BASE/v1/sessions" | jq -r .token)""#)
             }
+            lines += Self.calls(for: script.given)
             let flow = JSONDocument(flow)
             let start: JSONDocument = script.input.map { ["flow": flow, "input": $0] } ?? ["flow": flow]
             lines.append(Self.call("PUT", "journeys/main", start))
@@ -119,10 +132,12 @@ extension FlowCoverage {
                 case .event: Self.call("POST", "journeys/main/events", entry.json)
                 case .backendEvent(let name, let data):
                     Self.adminCall("sessions/$ID/journeys/main/events", FlowScript.Entry.body(name, data))
-                case .task(let name, let outcome):
+                case .user(let name): Self.user(name.map { ["user_id": JSONDocument($0)] })
+                case .task(let name, let outcome, let output):
                     "TASK=$(" + Self.adminCall("tasks/claims", ["task": JSONDocument(name)])
                         + " | jq -r '.items[0].id')\n"
-                        + Self.adminCall("tasks/$TASK/result", ["outcome": JSONDocument(outcome)])
+                        + Self.adminCall(
+                            "tasks/$TASK/result", JSONDocument(members: FlowScript.Entry.end(outcome, output)))
                 case .wait(let milliseconds): "sleep \(Self.seconds(milliseconds))"
                 }
             }
@@ -134,12 +149,28 @@ extension FlowCoverage {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// The requests that make what a script begins with. The time is the server's, and its child flows run.
+    private static func calls(for given: JSONDocument?) -> [String] {
+        let written = (given?[member: "services"]?.members ?? []).map { name, state in
+            adminCall("sessions/$ID/services/\(name)", state, method: "PUT") + " -H 'If-Match: *'"
+        }
+        let signIn = given?[member: "user"].map { Self.user($0) }
+        let ends = given?[member: "children"].map { "# Here the child flows must end so: \($0)" }
+        return written + [signIn, ends].compactMap(\.self)
+    }
+
+    private static func user(_ body: JSONDocument?) -> String {
+        guard let body else { return #"curl -sf -X DELETE "$ADMIN/v1/sessions/$ID/user""# }
+        return #"AUTH="Authorization: Bearer $("# + adminCall("sessions/$ID/user", body, method: "PUT")
+            + #" | jq -r .token)""#
+    }
+
     private static func call(_ method: String, _ path: String, _ body: JSONDocument) -> String {
         #"curl -sf -X \#(method) "$BASE/v1/sessions/current/\#(path)" -H "$AUTH" -H "$JSON" -d \#(quoted(body.description))"#
     }
 
-    private static func adminCall(_ path: String, _ body: JSONDocument) -> String {
-        #"curl -sf -X POST "$ADMIN/v1/\#(path)" -H "$JSON" -d \#(quoted(body.description))"#
+    private static func adminCall(_ path: String, _ body: JSONDocument, method: String = "POST") -> String {
+        #"curl -sf -X \#(method) "$ADMIN/v1/\#(path)" -H "$JSON" -d \#(quoted(body.description))"#
     }
 
     private static func seconds(_ milliseconds: Int64) -> String {

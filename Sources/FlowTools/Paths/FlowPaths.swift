@@ -4,227 +4,214 @@ import Navigation
 /// Finds scripts that together take every transition of a flow.
 ///
 /// ```swift
-/// let coverage = FlowPaths(definition, in: catalog).coveringScripts(services: documents)
+/// let coverage = FlowPaths(definition, in: catalog, services: directory).coveringScripts(services: documents, now: now)
 /// print(coverage.json, coverage.curl(base: "http://localhost:8080"))
 /// ```
 ///
-/// It plays the flow with the engine itself. In each situation that it has reached, nearest first, it tries every event
-/// that is accepted, with data made from the event's schema, and `back`, and waiting until something is due. So every
-/// script works. A transition that no script covers is impossible, or needs data or services that could not be made up.
+/// It plays the flow with the engine itself. In each situation that it has reached it tries every event that is accepted,
+/// `back`, each outcome of a task, signing a user in where the flow asks for one, and waiting until something is due. The
+/// data is made from the schemas of events and outcomes, from the guards that depend on it (``WishFinder``), and from the
+/// guards about services that the event writes. Where that does not take all transitions, scripts begin with another
+/// input, with services as guards ask for (`given`), or with child flows that end at once. So every script works. A
+/// transition that no script covers is impossible, or needs data that could not be made up.
+///
+/// The search ends after ``FlowExplorer/mostSteps`` steps of the engine.
 public struct FlowPaths {
-    /// Usual flows have fewer situations that differ in what is possible; a flow that counts something has no end of
-    /// them.
-    private static let maximumSituations = 3000
-
     private let flow: FlowDefinition
-    private let engine: FlowEngine
+    private let catalog: FlowCatalog
+    private let directory: ServiceDirectory
 
-    /// - Parameter catalog: has the flow and its children.
-    public init(_ flow: FlowDefinition, in catalog: FlowCatalog) {
+    /// - Parameters:
+    ///   - catalog: has the flow and its children.
+    ///   - directory: the services that a script may begin with other states of.
+    public init(_ flow: FlowDefinition, in catalog: FlowCatalog, services directory: ServiceDirectory = .init([])) {
         self.flow = flow
         // The scripts are for this version, so journeys must not move on to a newer one.
-        engine = FlowEngine(catalog: FlowCatalog(catalog.flows.filter { $0.id != flow.id || $0 === flow }))
-    }
-
-    /// A journey that was reached, and how.
-    private struct Situation {
-        let journey: Journey
-        let services: ScratchServices
-        let now: Int64
-        /// The situation before; nil for the first.
-        let origin: Int?
-        /// The number of script entries that lead to it.
-        let depth: Int
-        let entry: FlowScript.Entry?
-        /// The flow's transitions that the step took.
-        let taken: [String]
+        self.catalog = FlowCatalog(catalog.flows.filter { $0.id != flow.id || $0 === flow })
+        self.directory = directory
     }
 
     /// Scripts that together take every transition of the flow that can be taken.
     ///
     /// - Parameters:
     ///   - services: the services at the start of each script.
-    ///   - input: the input of the flow; nil makes one that fits.
-    public func coveringScripts(services: any ServiceDocuments, input: JSONDocument? = nil) -> FlowCoverage {
+    ///   - input: the input of the flow; nil makes some that fit.
+    ///   - now: when each script begins; milliseconds since 1970.
+    public func coveringScripts(
+        services: any ServiceDocuments, input: JSONDocument? = nil, now: Int64 = 0
+    ) -> FlowCoverage {
         let transitions = flow.allTransitions
-        let places = Set(transitions.map(\.transition.place))
-        var attempts = Attempts()
-        let situations = explore(places, services, input, &attempts)
+        var explorer = FlowExplorer(flow, catalog, services, directory, now: now)
+        let inputs = input.map { [$0] } ?? inputs(now: now)
+        // The first input that the flow can be started with is given the most time.
+        for input in inputs where explorer.roots.isEmpty {
+            explorer.explore(from: ScriptStart(input: input), atMost: FlowExplorer.mostSteps / 2)
+        }
+        for input in inputs.dropFirst().prefix(8) where !explorer.roots.isEmpty {
+            explorer.explore(from: ScriptStart(input: input), atMost: FlowExplorer.mostSteps / 20)
+        }
+        let first = explorer.roots.first.map { explorer.situations[$0].start.input } ?? inputs.first ?? .emptyObject
+        for given in givenServices(explorer, services, now: now) {
+            explorer.explore(
+                from: ScriptStart(input: first, services: given.services, user: given.user),
+                atMost: FlowExplorer.mostSteps / 20)
+        }
+        for children in givenChildren(explorer) {
+            explorer.explore(
+                from: ScriptStart(input: first, children: children), atMost: FlowExplorer.mostSteps / 20)
+        }
+        let (scripts, uncovered) = chosen(from: explorer, among: Set(transitions.map(\.transition.place)))
+        let rest = transitions.filter { uncovered.contains($0.transition.place) }
+            .map { FlowCoverage.Uncovered(transition: $0.transition.place, reason: explorer.reason(for: $0)) }
+        return FlowCoverage(flow: flow.id, version: flow.version, scripts: scripts, uncovered: rest)
+    }
+
+    private func inputs(now: Int64) -> [JSONDocument] {
+        let finder = WishFinder(flow) { if case .literal(let value) = $0 { value } else { nil } }
+        let single = flow.guardParts.flatMap { finder.ways(to: $0) + finder.ways(to: $0, holds: false) }
+            .map { $0.filter { $0.root == .input } }.filter { !$0.isEmpty }
+        let pairs = single.prefix(6).enumerated().flatMap { place, one in
+            single.prefix(6)[(place + 1)...].map { one + $0 }
+        }
+        return SampleData.samples(of: flow.input, wishes: single + pairs, now: now)
+    }
+
+    /// Chooses scripts, long ones first: they also take what shorter ones are for. Those that begin without anything
+    /// given come before the others, and of equally long ones the one with the simplest data.
+    private func chosen(
+        from explorer: FlowExplorer, among places: Set<String>
+    ) -> (scripts: [FlowScript], uncovered: Set<String>) {
+        let situations = explorer.situations
         var uncovered = places
         var scripts: [FlowScript] = []
-        let given = flow.input == nil ? nil : situations.first?.journey.coordinators.first?.input
-        // Long ways first: they also take what shorter ones are for. Of equally long ones, the one with the simplest
-        // data.
-        let ends = situations.indices.sorted { situations[$0].depth > situations[$1].depth }
+        let ends = situations.indices.sorted {
+            let (one, other) = (situations[$0], situations[$1])
+            return one.root == other.root ? one.depth > other.depth : one.root < other.root
+        }
         for last in ends where !uncovered.isDisjoint(with: situations[last].taken) {
             let way = sequence(first: last) { situations[$0].origin }.reversed()
             let taken = way.flatMap { situations[$0].taken }
+            let start = situations[last].start
             scripts.append(
                 FlowScript(
-                    input: given,
+                    input: flow.input.map { _ in start.input },
+                    given: start.given(now: explorer.dependsOnTime ? explorer.now : nil),
                     entries: way.compactMap { situations[$0].entry },
                     takes: taken.reduce(into: []) { takes, place in
                         if uncovered.remove(place) != nil { takes.append(place) }
                     }))
         }
-        let rest = transitions.filter { uncovered.contains($0.transition.place) }
-            .map { FlowCoverage.Uncovered(transition: $0.transition.place, reason: attempts.reason(for: $0)) }
-        return FlowCoverage(flow: flow.id, version: flow.version, scripts: scripts, uncovered: rest)
-    }
-
-    /// Reaches situations, nearest first, until every transition was taken.
-    private func explore(
-        _ wanted: Set<String>, _ services: any ServiceDocuments, _ input: JSONDocument?, _ attempts: inout Attempts
-    ) -> [Situation] {
-        var situations: [Situation] = []
-        var seen: Set<String> = []
-        var missing = wanted
-        for input in input.map({ [$0] }) ?? SampleData.samples(of: flow.input) {
-            let services = ScratchServices(over: services)
-            guard let first = try? begin(input, services) else { continue }
-            situations.append(first)
-            missing.subtract(first.taken)
-            break
-        }
-        if situations.isEmpty { attempts.startRefused = true }
-        var next = 0
-        while next < situations.count, !missing.isEmpty, situations.count < Self.maximumSituations {
-            for entry in entries(in: situations[next], &attempts) {
-                do throws(JourneyRefusal) {
-                    guard let situation = try take(entry, in: situations[next], from: next) else { continue }
-                    let isNew = seen.insert(signature(of: situation)).inserted
-                    if isNew || !missing.isDisjoint(with: situation.taken) { situations.append(situation) }
-                    missing.subtract(situation.taken)
-                } catch {
-                    if case .event(let name, _) = entry { attempts.refused[name] = error }
-                }
-            }
-            next += 1
-        }
-        return situations
-    }
-
-    private func begin(_ input: JSONDocument, _ services: ScratchServices) throws(JourneyRefusal) -> Situation {
-        let step = try engine.start(
-            flow: flow.id, version: flow.version, id: "paths", input: input, services: services, now: 0)
-        return situation(after: step, services, now: 0, origin: nil, depth: 0, entry: nil)
-    }
-
-    private func take(
-        _ entry: FlowScript.Entry, in situation: Situation, from origin: Int
-    ) throws(JourneyRefusal) -> Situation? {
-        let (journey, services) = (situation.journey, situation.services)
-        var now = situation.now
-        let step: Step?
-        switch entry {
-        case .event(let name, let data), .backendEvent(let name, let data):
-            step = try engine.send(
-                name, data: data == .emptyObject ? nil : data, to: journey, isFromBackend: true, services: services,
-                now: now)
-        case .task(_, let outcome):
-            step = try engine.endTask(
-                journey.task?.number ?? 0, of: journey, outcome: outcome, services: services, now: now)
-        case .wait(let milliseconds):
-            now += milliseconds
-            step = try engine.advance(journey, services: services, now: now)
-        }
-        return step.map {
-            self.situation(
-                after: $0, services, now: now, origin: origin, depth: situation.depth + 1, entry: entry)
-        }
-    }
-
-    private func situation(
-        after step: Step, _ services: ScratchServices, now: Int64, origin: Int?, depth: Int, entry: FlowScript.Entry?
-    ) -> Situation {
-        var services = services
-        services.perform(step.changes)
-        let taken = step.taken.filter { $0.flow == flow.id && $0.version == flow.version }.map(\.place)
-        return Situation(
-            journey: step.journey, services: services, now: now, origin: origin, depth: depth, entry: entry,
-            taken: taken)
-    }
-
-    private func entries(in situation: Situation, _ attempts: inout Attempts) -> [FlowScript.Entry] {
-        let reactions = try? engine.reactions(
-            of: situation.journey, isFromBackend: true, services: situation.services, now: situation.now)
-        guard situation.journey.isActive, let reactions else { return [] }
-        var entries: [FlowScript.Entry] = []
-        for reaction in reactions.rules {
-            let samples = SampleData.samples(of: reaction.shape)
-            if samples.isEmpty { attempts.withoutData.insert(reaction.rule.event) }
-            attempts.sent.insert(reaction.rule.event)
-            entries += samples.map { data in
-                reaction.rule.isBackend
-                    ? .backendEvent(reaction.rule.event, data: data) : .event(reaction.rule.event, data: data)
-            }
-        }
-        if let task = engine.taskState(of: situation.journey) {
-            let others = task.ends.contains { $0.outcome == nil } ? ["other"] : []
-            entries += (task.outcomes + others).filter { $0 != TaskState.timeout }.map {
-                .task(task.task, outcome: $0)
-            }
-        }
-        if reactions.canGoBack {
-            entries.append(.event(EventRule.back, data: .emptyObject))
-            if let shape = reactions.shapeOfBack {
-                entries += SampleData.samples(of: shape).map { .event(EventRule.back, data: $0) }
-            }
-            attempts.sent.insert(EventRule.back)
-        }
-        if let dueAt = situation.journey.dueAt {
-            if let top = situation.journey.top { attempts.waited.insert(top.state) }
-            // A moment that has passed is due at once.
-            entries.append(.wait(milliseconds: max(1, dueAt - situation.now)))
-        }
-        return entries
-    }
-
-    /// What decides which transitions are possible: the services, the coordinators, and both ends of the stack.
-    private func signature(of situation: Situation) -> String {
-        let journey = situation.journey
-        let frames = (journey.frames.prefix(1) + journey.frames.suffix(3)).map {
-            "\($0.coordinator) \($0.state) \($0.presentation.rawValue) \($0.mark.rawValue)"
-        }
-        let coordinators = journey.coordinators.map { "\($0.id) \($0.flow) \($0.startedBy ?? "") \($0.input)" }
-        let services = situation.services.changed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        let owned = journey.owned.map { "\($0.coordinator) \($0.name) \($0.document)" }
-        return "\(frames) \(coordinators) \(services) \(owned) \(journey.timers?.summary ?? "")"
+        return (scripts, uncovered)
     }
 }
 
 extension FlowPaths {
-    /// The attempts that failed.
-    fileprivate struct Attempts {
-        var startRefused = false
-        var sent: Set<String> = []
-        /// The screens, of any flow, on which a timeout was awaited.
-        var waited: Set<String> = []
-        var withoutData: Set<String> = []
-        var refused: [String: JourneyRefusal] = [:]
+    /// Of what a script may be given no more is tried.
+    private static let mostGiven = 8
 
-        func reason(for transition: CausedTransition) -> String {
-            if startRefused { return "the flow could not be started with any input that was tried" }
-            switch transition.cause {
-            case .timer(let timer, let screen):
-                guard screen.map({ waited.contains($0) }) ?? !waited.isEmpty else {
-                    return timer.at == nil
-                        ? "no way to the screen was found" : "no way was found on which its time was known"
-                }
-                if timer.isTimeout { return "the timeout passed on the screen, and its guard did not hold" }
-                return "its time came, and it was refused"
-            case .choice: return "no way to the choice and through this branch was found"
-            case .end: return "no way to this end of the child flow or task was found"
-            case .closed: return "its screen was never closed by a step"
-            case .always: return "its guard never held after a step"
-            case .event(let event):
-                if withoutData.contains(event) { return "no data was found that the schema of \(event) accepts" }
-                guard sent.contains(event) else { return "no way to the screen was found" }
-                guard let refusal = refused[event], let first = refusal.violations.first else {
-                    return "\(event) was sent and took another transition, or its screen was not reached"
-                }
-                return "\(event) was refused: \(first.pointer) \(first.detail)"
+    private typealias Given = (services: [String: JSONDocument], user: JSONDocument?)
+
+    /// States of services, and users, with which guards hold that have not held on any way: those of transitions that
+    /// were not taken and of the screens around.
+    private func givenServices(_ explorer: FlowExplorer, _ services: any ServiceDocuments, now: Int64) -> [Given] {
+        guard !explorer.missing.isEmpty else { return [] }
+        let look = explorer.look
+        let finder =
+            look.map { WishFinder($0) } ?? WishFinder(flow) { if case .literal(let value) = $0 { value } else { nil } }
+        var guards = flow.states[flow.initial].screen?.requires ?? []
+        for caused in flow.allTransitions where explorer.missing.contains(caused.transition.place) {
+            let tokens = JSONPointer(parsing: caused.transition.place)?.tokens ?? []
+            let screen = tokens.count > 1 ? flow.state(tokens[1])?.screen : nil
+            let needed = (screen?.requires ?? []) + [caused.transition.guard].compactMap(\.self)
+            if needed.count > 1 { guards.append(.all(needed)) }
+            guards += needed
+        }
+        guards += flow.turns
+        let ways = guards.flatMap { finder.ways(to: $0) }.map { $0.filter { $0.root.isService } }.filter { !$0.isEmpty }
+        let all = ways.isEmpty ? [] : [ways.flatMap(\.self)] + ways
+        var found: [Given] = []
+        for way in all where found.count < Self.mostGiven {
+            guard let given = given(way, services, now: now) else { continue }
+            if !found.contains(where: { $0.services == given.services && $0.user == given.user }) {
+                found.append(given)
             }
         }
+        return found
+    }
+
+    /// - Returns: nil when nothing can be given of what is wished for, or its services do not allow it.
+    private func given(_ wishes: [Wish], _ services: any ServiceDocuments, now: Int64) -> Given? {
+        var given: Given = ([:], nil)
+        for wish in wishes {
+            guard case .service(let name) = wish.root else { continue }
+            if name == FlowExplorer.userService {
+                if wish.tokens == ["authenticated"], case .value(let value) = wish.wanted, value.bool == false {
+                    continue
+                }
+                let claims = given.user?[member: "claims"] ?? .emptyObject
+                let more = wish.tokens.first == "claims" ? Array(wish.tokens.dropFirst()) : nil
+                given.user = [
+                    "user_id": "ada",
+                    "claims": more.flatMap { claims.setting($0, to: wish.wanted, schema: true, now: now) } ?? claims,
+                ]
+                continue
+            }
+            guard let entry = directory[name], !entry.isReadOnly, !flow.ownership.services.contains(name),
+                let before = given.services[name] ?? services.document(of: name),
+                let after = before.setting(wish.tokens, to: wish.wanted, schema: entry.schema ?? true, now: now),
+                after != before, services.violations(of: after, in: name).isEmpty
+            else { continue }
+            given.services[name] = after
+        }
+        return given.services.isEmpty && given.user == nil ? nil : given
+    }
+
+    /// Ends of child flows that no way has led to.
+    private func givenChildren(_ explorer: FlowExplorer) -> [[String: ScriptStart.End]] {
+        var found: [[String: ScriptStart.End]] = []
+        for state in flow.states {
+            guard let child = state.childFlow, child.flow != flow.id,
+                let outcomes = catalog.flow(child.flow, version: child.version)?.outcomes
+            else { continue }
+            for end in child.ends where end.transitions.contains(where: { explorer.missing.contains($0.place) }) {
+                let outcome = end.outcome ?? outcomes.first { name in !child.ends.contains { $0.outcome == name } }
+                guard let outcome, outcomes.contains(outcome) else { continue }
+                for output in explorer.outputs(of: nil, for: end.transitions, [], now: explorer.now).prefix(2) {
+                    found.append([child.flow: .init(outcome: outcome, output: output)])
+                }
+            }
+        }
+        return Array(found.prefix(Self.mostGiven))
+    }
+}
+
+extension JSONDocument {
+    /// With another value at a place; nil where there cannot be one.
+    fileprivate func setting(
+        _ tokens: [String], to wanted: Wish.Wanted, schema: JSONDocument, now: Int64
+    ) -> JSONDocument? {
+        guard let first = tokens.first else {
+            if case .absent = wanted { return nil }
+            return SampleData.value(for: wanted, schema: schema, now: now)
+        }
+        let inner = SchemaRoom(schema).schema(at: JSONPointer([first])) ?? true
+        let rest = Array(tokens.dropFirst())
+        if kind == .array || (kind != .object && Int(first) != nil) {
+            var list = elements ?? []
+            let place = min(Int(first) ?? 0, list.count)
+            guard
+                let value = (place < list.count ? list[place] : .null).setting(
+                    rest, to: wanted, schema: inner, now: now)
+            else { return nil }
+            if place < list.count { list[place] = value } else { list.append(value) }
+            return JSONDocument(list)
+        }
+        if rest.isEmpty, case .absent = wanted { return merging(JSONDocument(members: [(name: first, value: .null)])) }
+        guard let value = (self[member: first] ?? .null).setting(rest, to: wanted, schema: inner, now: now) else {
+            return nil
+        }
+        var members = (members ?? []).filter { $0.name != first }
+        members.append((name: first, value: value))
+        return JSONDocument(members: members)
     }
 }

@@ -36,7 +36,7 @@ public enum Action: Sendable {
     }
 
     /// The paths at which it needs values.
-    var neededPaths: [DataPath] { templates.flatMap(\.neededPaths) }
+    package var neededPaths: [DataPath] { templates.flatMap(\.neededPaths) }
 }
 
 extension Action {
@@ -133,7 +133,10 @@ extension FlowReader {
     }
 
     private mutating func readAction(_ node: FlowNode, _ context: DataContext) -> Action? {
-        guard node.isObject else { return refuse(node, .wrongType, "an action is an object, not \(node.kind)") }
+        guard node.isObject else {
+            let hint = node.string == nil ? "" : ForeignWords.advice(on: "script", in: .action).map { "; \($0)" } ?? ""
+            return refuse(node, .wrongType, "an action is an object, not \(node.kind)\(hint)")
+        }
         if node.has("op") { return readOperation(node, context).map { .patch($0) } }
         if node.has("merge") { return readMerge(node, context) }
         if node.has("set") { return readSet(node, context) }
@@ -150,6 +153,10 @@ extension FlowReader {
         let keys = node.members?.map(\.name) ?? []
         if let hint = keys.lazy.compactMap({ Self.elsewhere($0, node) }).first {
             return refuse(node, .missingKey, hint)
+        }
+        for key in keys {
+            guard let advice = ForeignWords.advice(on: key, in: .action) else { continue }
+            return refuse(node, .missingKey, "there is no action \"\(key)\"; \(advice)")
         }
         return refuse(
             node, .missingKey,
@@ -185,7 +192,7 @@ extension FlowReader {
 
     private mutating func readMerge(_ node: FlowNode, _ context: DataContext) -> Action? {
         checkKeys(of: node, Action.mergeKeys, "an action with merge")
-        let path = readServicePath(node["merge"], isWritten: true, context)
+        let path = readServicePath(node["merge"], isWritten: true, mayAppend: true, context)
         guard let written = required("value", in: node, ": the object to merge, as in {\"$from\": \"/event\"}"),
             let value = readTemplate(written, context), let path
         else { return nil }
@@ -215,7 +222,8 @@ extension FlowReader {
             allowed: PatchOperation.keys.names.filter {
                 ($0 != "value" || takesValue) && ($0 != "from" || takesFrom)
             }, "the operation \(kind.rawValue)")
-        let path = readServicePath(required("path", in: node), isWritten: kind != .test, context)
+        let path = readServicePath(
+            required("path", in: node), isWritten: kind != .test, mayAppend: kind == .add || takesFrom, context)
         var from: DataPath?
         var value: ValueTemplate?
         if takesFrom {
@@ -242,7 +250,11 @@ extension FlowReader {
     }
 
     /// A path that an action changes, or reads.
-    private mutating func readServicePath(_ node: FlowNode?, isWritten: Bool, _ context: DataContext) -> DataPath? {
+    ///
+    /// - Parameter mayAppend: whether it may end with "-", behind the last element of a list.
+    private mutating func readServicePath(
+        _ node: FlowNode?, isWritten: Bool, mayAppend: Bool = false, _ context: DataContext
+    ) -> DataPath? {
         guard let node else { return nil }
         let path: DataPath?
         let text: String
@@ -259,6 +271,12 @@ extension FlowReader {
                 "\"\(text)\" does not begin with a service: actions change services, as in \"/profile/name\"")
         }
         guard checkService(service, at: node.place, isWritten: isWritten) else { return nil }
+        if let advice = elementAdvice(path, SchemaRoom(services[service]?.schema ?? true), mayAppend: mayAppend) {
+            report(
+                node.place, .forbiddenPath, "nothing is ever at \(text): \(advice.text)",
+                severity: advice.isCertain ? nil : .warning)
+            return advice.isCertain ? nil : path
+        }
         if let schema = services[service]?.schema, SchemaRoom(schema).isForbidden(path.pointer) {
             return refuse(
                 node, .forbiddenPath, "the schema of \(service) does not allow \(path.pointer)",

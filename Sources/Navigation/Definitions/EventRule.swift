@@ -123,7 +123,15 @@ extension FlowReader {
                     node.place, .unknownEvent, "rules mentions \"\(event)\", which is not an event in `on`",
                     guess: guess(event, among: accepted))
             }
-            forms[event] = rules(node, schema(of: event, shapes), context(of: event, shapes))
+            let (schema, context) = (schema(of: event, shapes), context(of: event, shapes))
+            if schema == nil, accepted.contains(event), node.elements?.isEmpty == false {
+                report(
+                    node.place, .missingKey,
+                    "accepts has no schema for \"\(event)\", so the rules are for data that may be anything; write "
+                        + "\"accepts\": {\"\(event)\": {\"type\": \"object\", \"properties\": …}}",
+                    severity: .warning)
+            }
+            forms[event] = rules(node, schema, context)
         }
         return forms
     }

@@ -129,6 +129,7 @@ public final class FlowDefinition: Sendable {
         sideTasks = reader.sideTaskPolicies(node["tasks"])
         taskNames = states.compactMap(\.task?.task) + reader.sideTasks.sorted()
         reader.checkGuards(guards)
+        reader.checkFrameReads(states, initial, events.flatMap(\.transitions) + always)
         ownership = FlowOwnership(reading: node, by: &reader)
         guard let heading, let initial, !states.isEmpty else { return nil }
         id = heading.id

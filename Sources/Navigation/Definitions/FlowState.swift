@@ -74,10 +74,12 @@ extension FlowState {
         case "final": kind = .final(Ending(reading: node, id: id, by: &reader))
         case "object": reader.report(node.place, .wrongType, "a state is an object, not \(node.kind)")
         default:
+            let advice = ForeignWords.advice(on: type, in: .type)
             reader.report(
                 node.place.appending("type"), .badValue,
-                "type is \"\(type)\"; expected one of \(Self.typeNames.joined(separator: ", ")), or none for a screen",
-                guess: reader.guess(type, among: Self.typeNames))
+                "type is \"\(type)\"; expected one of \(Self.typeNames.joined(separator: ", ")), or none for a screen"
+                    + (advice.map { "; \($0)" } ?? ""),
+                guess: advice == nil ? reader.guess(type, among: Self.typeNames) : nil)
         }
         self.init(id: id, kind: kind ?? .final(Ending(outcome: id, output: nil)))
     }

@@ -142,11 +142,16 @@ extension FlowReader {
     mutating func readGuard(_ node: FlowNode, _ context: DataContext) -> Guard? {
         if let name = node.string { return readName(name, node) }
         guard node.isObject else {
-            return refuse(node, .wrongType, "a guard is an object or a guard's name, not \(node.kind)")
+            let hint = node.value.kind == .array ? "; several are {\"all\": […]} or {\"any\": […]}" : ""
+            return refuse(node, .wrongType, "a guard is an object or a guard's name, not \(node.kind)\(hint)")
         }
         checkKeys(of: node, Guard.keys, "a guard")
         let said = Guard.keys.names.filter { $0 != "schema" }.compactMap { node[$0] }
         guard said.count == 1, let part = said.first else {
+            // It is a key of another language, which is reported already.
+            if said.isEmpty, node.members?.contains(where: { !Guard.keys.names.contains($0.name) }) == true {
+                return nil
+            }
             return refuse(
                 node, said.isEmpty ? .missingKey : .badValue,
                 "a guard has exactly one of \(Guard.keys.names.filter { $0 != "schema" }.joinedAsList)")

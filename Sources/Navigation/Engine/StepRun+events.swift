@@ -4,12 +4,12 @@ import JSONDocument
 package struct Reaction {
     package let rule: EventRule
     /// The coordinator whose flow has the rule.
-    let coordinator: Int
+    package let coordinator: Int
     /// The schema of the event's data: the screen's, else that of the flow of the rule.
     package let shape: ShapeRule?
     /// The rules for the event's data, found in the same order, and the coordinator in whose flow they are.
-    let rules: [FormRule]
-    let rulesOf: Int
+    package let rules: [FormRule]
+    package let rulesOf: Int
 
     /// - Parameter own: the coordinator of the screen.
     init(_ rule: EventRule, of coordinator: Int, in flow: FlowDefinition, on screen: Screen, of own: Int) {

@@ -91,23 +91,16 @@ extension FlowReader {
         for (key, node) in object.members ?? [] where !allowed.contains(key) {
             // For editors, at the top of the file.
             if key == "$schema", object.place.tokens.isEmpty { continue }
+            let synonym = ForeignWords.synonym(of: key).flatMap { allowed.contains($0) ? $0 : nil }
+            if synonym == nil, let advice = ForeignWords.advice(on: key, in: what) {
+                report(node.place, .unknownKey, "\(what) has no key \"\(key)\"; \(advice)")
+                continue
+            }
             report(
                 node.place, .unknownKey, "\(what) has no key \"\(key)\"; it has \(allowed.joinedAsList)",
-                guess: Self.synonyms[key.lowercased()].flatMap { allowed.contains($0) ? $0 : nil }
-                    ?? guess(key, among: allowed))
+                guess: synonym ?? guess(key, among: allowed))
         }
     }
-
-    /// What keys are called elsewhere.
-    private static let synonyms = [
-        "if": "guard", "when": "guard", "cond": "guard", "condition": "guard", "to": "target", "goto": "target",
-        "next": "target", "do": "actions", "action": "actions", "assign": "actions", "effects": "actions",
-        "events": "on", "transitions": "on", "label": "title", "heading": "title", "payload": "accepts",
-        "validate": "rules", "validation": "rules", "onentry": "entry", "enter": "entry", "onexit": "exit",
-        "leave": "exit", "start": "initial", "initialstate": "initial", "result": "output", "returns": "output",
-        "and": "all", "or": "any", "equals": "compare", "exists": "has", "message": "say", "error": "say",
-        "services": "data", "steps": "states", "screens": "states", "params": "input",
-    ]
 
     /// A member that must be there.
     ///
@@ -141,8 +134,9 @@ extension FlowReader {
         if !isGood {
             report(
                 place, .badName,
-                "\"\(name)\" is not a valid name; use 1 to 64 letters from a to z, digits, hyphens, underscores and dots"
-            )
+                "\"\(name)\" is not a valid name; "
+                    + (ForeignWords.advice(on: name, in: .name)
+                        ?? "use 1 to 64 letters from a to z, digits, hyphens, underscores and dots"))
         }
         return isGood
     }
@@ -150,7 +144,10 @@ extension FlowReader {
     /// The members of an object whose keys are names; none for a value that is not there.
     mutating func members(_ node: FlowNode?, notEmpty: Bool = false) -> [(name: String, node: FlowNode)] {
         guard let node else { return [] }
-        guard let members = node.members else { return refuse(node, expecting: "an object") ?? [] }
+        guard let members = node.members else {
+            let advice = node.value.kind == .array ? ForeignWords.advice(on: node.key, in: .array) : nil
+            return refuse(node, expecting: "an object" + (advice.map { "; \($0)" } ?? "")) ?? []
+        }
         if notEmpty, members.isEmpty { report(node.place, .badValue, "\(node.key) is empty") }
         return members.filter { isName($0.name, at: $0.node.place) }
     }
@@ -230,7 +227,10 @@ extension FlowReader {
     /// Whether the service exists, and may be written where that is needed.
     mutating func checkService(_ name: String, at place: JSONPointer, isWritten: Bool = false) -> Bool {
         guard let service = services[name] else {
-            report(place, .unknownService, "there is no service \"\(name)\"", guess: guess(name, among: services.names))
+            let hint = name.hasPrefix("/") ? "; a service is named by its name alone, as in \"order\"" : ""
+            report(
+                place, .unknownService, "there is no service \"\(name)\"\(hint)",
+                guess: guess(name, among: services.names))
             return false
         }
         if isWritten, service.isReadOnly {
@@ -238,6 +238,13 @@ extension FlowReader {
             return false
         }
         return true
+    }
+
+    /// What is wrong with a keyword of a schema, with what to write instead where that is known.
+    private static func advised(_ detail: String, _ pointer: String, isUnknown: Bool = false) -> String {
+        let keyword = JSONPointer(parsing: pointer)?.tokens.last ?? ""
+        guard let advice = ForeignWords.advice(on: keyword, in: .schema) else { return detail }
+        return (isUnknown ? "\"\(keyword)\" is not a keyword of draft 7 and is ignored" : detail) + "; \(advice)"
     }
 
     mutating func shape(_ node: FlowNode?) -> ShapeRule? {
@@ -249,11 +256,15 @@ extension FlowReader {
         do {
             let schema = try JSONSchema(withLocalTexts(node))
             for warning in schema.warnings where !warning.pointer.hasSuffix("/" + SchemaTexts.sayKey) {
-                report(node.place.appending(below: warning.pointer), .doubtfulSchema, warning.detail)
+                report(
+                    node.place.appending(below: warning.pointer), .doubtfulSchema,
+                    Self.advised(warning.detail, warning.pointer, isUnknown: warning.kind == .unknownKeyword))
             }
             return ShapeRule(schema: schema)
         } catch {
-            report(node.place.appending(below: error.pointer), .badSchema, error.detail.asClause)
+            report(
+                node.place.appending(below: error.pointer), .badSchema,
+                Self.advised(error.detail.asClause, error.pointer))
             return nil
         }
     }

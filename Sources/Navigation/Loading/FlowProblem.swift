@@ -106,6 +106,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case endlessChoice = "endless_choice"
     /// An `always` may move the journey in a circle, or more often than a step takes.
     case endlessAlways = "endless_always"
+    /// Screens push each other in a circle, and the stack never gets shorter but by going back.
+    case endlessPush = "endless_push"
     /// Flows start each other, or a child starts again when it has ended, in a circle without a screen.
     case endlessChildren = "endless_children"
     /// The verb and the target of the transition do not fit each other.
@@ -176,7 +178,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
             .textNotExpression, .doubtfulTime, .guardNever, .guardAlways, .undecidableCompare, .sharedData,
             .unknownTask,
             .closedTarget, .noLastTransition, .fleetingEvent, .unreachableTime,
-            .dayAndTime, .blockedResume:
+            .dayAndTime, .blockedResume, .endlessPush:
             .warning
         default: .error
         }

@@ -181,8 +181,19 @@ extension FlowReader {
         if text.hasPrefix("$event.") || text.hasPrefix("$.") || text.hasPrefix("event.") {
             return warn("/" + text.drop { $0 == "$" || $0 == "." }.split(separator: ".").joined(separator: "/"))
         }
+        if let (path, instead) = calculation(text, names(in: context)) {
+            report(
+                place, .textNotExpression,
+                "the string is taken literally; a value is computed by a function, such as "
+                    + instead.replacing(
+                        "PATH", with: context.texts == .literals ? "{\"$from\": \"\(path)\"}" : "\"\(path)\""))
+            return
+        }
         let parts = text.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         guard let first = parts.first, !text.contains(" ") else { return }
+        if context.texts != .literals, parts.count == 1, let dotted = pathOf(dotted: text, names(in: context)) {
+            return warn(dotted)
+        }
         let isKnown = names(in: context).contains(first)
         switch (text.hasPrefix("/"), context.texts) {
         case (true, .literals): if isKnown { warn(text) }
@@ -195,6 +206,32 @@ extension FlowReader {
         case (false, .literals): break
         case (false, _): if isKnown, parts.count > 1 { warn("/" + text) }
         }
+    }
+
+    /// The path that is meant by `order.total`.
+    private func pathOf(dotted text: String, _ names: [String]) -> String? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 1, let first = parts.first, names.contains(first), !parts.contains("") else { return nil }
+        return JSONPointer(parts).description
+    }
+
+    /// The first path and the function in a text that is a calculation elsewhere: `/order/total + 1`, `= total * 2`,
+    /// `{% … %}`, `States.Format(…)`, `now()`.
+    private func calculation(_ text: String, _ names: [String]) -> (path: String, instead: String)? {
+        let trimmed = text.drop { $0 == " " }
+        if ["now()", "Date.now()", "new Date()"].contains(trimmed) { return ("/now", "PATH") }
+        if text.hasPrefix("States.") && text.contains("(") {
+            return ("/order/name", "{\"$concat\": [\"Dear \", PATH]}")
+        }
+        let words = trimmed.split(whereSeparator: { " %{}=".contains($0) }).map(String.init)
+        let parts = (words.first ?? "").split(whereSeparator: { "./$".contains($0) }).map(String.init)
+        let isPath = words.first?.hasPrefix("/") == true && parts.first.map(names.contains) == true
+        let operators: [String: String] = ["+": "$add", "-": "$subtract", "*": "$multiply"]
+        let function = words.count > 1 ? operators[words[1]] : nil
+        let isMarked = trimmed.hasPrefix("{%") || (trimmed.hasPrefix("=") && parts.first.map(names.contains) == true)
+        guard isMarked || (isPath && function != nil) else { return nil }
+        let path = parts.first.map(names.contains) == true ? "/" + parts.joined(separator: "/") : "/order/total"
+        return (path, "{\"\(function ?? "$add")\": [PATH, 1]}")
     }
 
     // MARK: - Guards that cannot be right

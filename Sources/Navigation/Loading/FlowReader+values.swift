@@ -113,7 +113,7 @@ extension FlowReader {
             } else {
                 report(place, .valueNever, "no action before this one calls a command")
             }
-        case .frame: break
+        case .frame: frameReads.append((place, path))
         case .now:
             if !path.pointer.tokens.isEmpty { report(place, .valueNever, "now is a string and has no members") }
         case .item, .index:
@@ -138,11 +138,32 @@ extension FlowReader {
         services.names + DataPath.reservedNames + (context.item == nil ? [] : DataPath.namesInList)
     }
 
+    /// What to write instead of a path that asks a list for something else than an element by its index.
+    ///
+    /// - Parameter mayAppend: whether the path may end behind the last element.
+    func elementAdvice(
+        _ path: DataPath, _ room: SchemaRoom, mayAppend: Bool = false
+    ) -> (text: String, isCertain: Bool)? {
+        guard path.built.isEmpty, let (place, isCertain) = room.badIndex(in: path.pointer) else { return nil }
+        let tokens = path.pointer.tokens
+        let token = tokens[place]
+        if mayAppend, token == "-", place == tokens.count - 1 { return nil }
+        let root = JSONPointer(parsing: path.text)?.tokens.first ?? ""
+        let list = JSONPointer([root] + tokens[..<place])
+        return (ForeignWords.element(token, of: list, behind: Array(tokens[(place + 1)...])), isCertain)
+    }
+
     private mutating func checkRoom(
         for path: DataPath, in schema: JSONDocument?, at place: JSONPointer, of what: String, isClosed: Bool = false
     ) {
-        guard let schema else { return }
-        let room = SchemaRoom(schema)
+        let room = SchemaRoom(schema ?? true)
+        if let advice = elementAdvice(path, room) {
+            report(
+                place, .valueNever, "there is never a value at \(path.text): \(advice.text)",
+                severity: advice.isCertain ? nil : .warning)
+            return
+        }
+        guard schema != nil else { return }
         let isForbidden = room.isForbidden(path.pointer)
         guard isForbidden || (isClosed && room.isUndeclared(path.pointer)) else { return }
         let guess = room.guess(for: path.pointer).map { guess in
@@ -150,9 +171,10 @@ extension FlowReader {
             return "/\(root)\(guess)"
         }
         if isForbidden {
+            let hint = path.text.contains("[") ? "; an element of a list is /0, not [0]" : ""
             report(
-                place, .valueNever, "there is never a value at \(path.text): the schema of \(what) does not allow it",
-                guess: guess)
+                place, .valueNever,
+                "there is never a value at \(path.text): the schema of \(what) does not allow it\(hint)", guess: guess)
         } else {
             report(
                 place, .undeclaredMember, "the schema of \(what) does not declare \(path.pointer)", guess: guess,
@@ -228,6 +250,9 @@ extension FlowReader {
         _ node: FlowNode, of object: FlowNode, _ context: DataContext
     ) -> ValueTemplate? {
         guard Self.functionNames.contains(node.key) else {
+            if let advice = ForeignWords.advice(on: node.key, in: .function) {
+                return refuse(node, .unknownKey, "there is no function \"\(node.key)\"; \(advice)")
+            }
             return refuse(
                 node, .unknownKey,
                 "there is no function \"\(node.key)\"; the functions are \(Self.functionNames.joinedAsList)",

@@ -22,6 +22,8 @@ package struct FlowReader {
     var inputSchema: JSONDocument?
     /// The names of the tasks that actions record.
     var sideTasks: Set<String> = []
+    /// The paths into the `params` of a frame, and where they stand.
+    var frameReads: [(place: JSONPointer, path: DataPath)] = []
     /// The text of the file, for the order of languages.
     let source: [UInt8]
     var places: JSONPlaces?

@@ -87,6 +87,31 @@ package struct SchemaRoom {
         return schema.members?.contains { $0.name == SchemaTexts.sayKey || says($0.value) } ?? false
     }
 
+    /// The first token that cannot be of an element of the list at its place. Where no schema says that there is a list,
+    /// a negative number is taken as meant for one.
+    ///
+    /// - Returns: the number of tokens before it, and whether a schema says so.
+    func badIndex(in pointer: JSONPointer) -> (place: Int, isCertain: Bool)? {
+        for (place, token) in pointer.tokens.enumerated() where !Self.isIndex(token) {
+            let way = way(along: JSONPointer(Array(pointer.tokens[..<place])))
+            let isList = way.length == place && way.schema.map(Self.isList) ?? false
+            if isList || Self.isNegative(token) { return (place, isList) }
+        }
+        return nil
+    }
+
+    private static func isList(_ schema: JSONDocument) -> Bool {
+        guard let type = schema[member: "type"] else { return false }
+        let types = type.elements?.compactMap(\.string) ?? [type.string ?? ""]
+        return types.contains("array") && types.allSatisfy { $0 == "array" || $0 == "null" }
+    }
+
+    private static func isIndex(_ token: String) -> Bool {
+        !token.isEmpty && token.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    private static func isNegative(_ token: String) -> Bool { token.first == "-" && isIndex(String(token.dropFirst())) }
+
     private typealias Next = (schema: JSONDocument?, isForbidden: Bool)
 
     private func step(into schema: JSONDocument, _ token: String) -> Next {
@@ -94,7 +119,7 @@ package struct SchemaRoom {
         guard schema.kind == .object else { return (nil, false) }
         let types = schema[member: "type"].map { $0.elements?.compactMap(\.string) ?? [$0.string].compactMap { $0 } }
         let mayBeObject = types?.contains("object") ?? true
-        let mayBeArray = (types?.contains("array") ?? true) && (token == "-" || Int(token) != nil)
+        let mayBeArray = (types?.contains("array") ?? true) && (token == "-" || Self.isIndex(token))
         switch (mayBeObject, mayBeArray) {
         case (false, false): return (nil, true)
         case (true, false): return member(of: schema, token)

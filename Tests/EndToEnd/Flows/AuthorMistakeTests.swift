@@ -96,7 +96,7 @@ struct AuthorMistake: Sendable, CustomTestStringConvertible {
         .init(#"["/order/total", "<="#, #"["/order/lines", "<="#, "\(pay)/guard/compare", "cannot be compared"),
         .init(
             #"["/order/total", "<="#, #"["/order/totl", "<="#, "\(pay)/guard/compare/0", "did you mean /order/total?"),
-        .init(#"["/order/total", "<="#, #"["order.total", "<="#, "\(pay)/guard/compare", "cannot be compared"),
+        .init(#"["/order/total", "<="#, #"["order.total", "<="#, "\(pay)/guard/compare/0", #"is "/order/total""#),
         .init(#"{"is": "/order/gift"}"#, #"{"is": "/order/sku"}"#, "/guards/gift/is", #"{"has": "/order/sku"}"#),
         .init(#"{"is": "/order/gift"}"#, #"{"is": "/order/gifts"}"#, "/guards/gift/is", "did you mean /order/gift?"),
         .init(

@@ -534,6 +534,7 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .endlessChildren, "/states/a/flow", parent(#""flow": "g", "on": {"done": {}}"#),
             #"{"id": "g", "version": 1, "initial": "a", "states": {"a": {"type": "choice", "branches": [{"target": "b"}]}, "b": {"type": "flow", "flow": "f", "on": {"done": {}}}}}"#
         ),
+        .init(.endlessPush, "/states/a/on/go", severity: .warning, screen(#"{"target": "a"}"#)),
         .init(.misplacedVerb, "/states/a/on/go/nav", screen(#"{"nav": "push"}"#)),
         .init(
             .misplacedVerb, "/states/a/on/go/target",

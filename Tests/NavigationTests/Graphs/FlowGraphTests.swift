@@ -74,6 +74,41 @@ struct FlowGraphTests {
         #expect(text.contains(#"any -.->|"◷ after 30d set_root"| s1"#), "\(text)")
     }
 
+    @Test("branches have numbers, params their names, and recorded tasks theirs; an outline has neither")
+    func details() throws {
+        let mail: JSONDocument = ["task": "send-mail", "with": .emptyObject]
+        let flow = Flows.make([
+            "a": [
+                "entry": [mail],
+                "on": [
+                    "go": [
+                        [
+                            "guard": ["has": "/limits/x"], "target": "c",
+                            "params": ["id": ["$from": "/event/id"], "n": 1],
+                        ],
+                        ["target": "b", "actions": [Flows.note("r"), mail, mail]],
+                    ],
+                    "one": ["target": "b", "params": ["$from": "/event"]],
+                ],
+                "timers": [["after": "1h", "actions": [mail]], ["after": "2h", "target": "b"]],
+            ],
+            "b": ["on": ["next": ["target": "a", "nav": "pop_to"]]],
+            "c": [
+                "type": "choice",
+                "branches": [["guard": ["has": "/limits/y"], "target": "b"], ["target": "a", "actions": [mail]]],
+            ],
+        ])
+        let text = try graph(flow).mermaid
+        #expect(text.contains("a<br/>⚙ send-mail on entry<br/>◷ after 1h ⚙ send-mail – stays"), "\(text)")
+        #expect(text.contains(##"-->|"#49;. go [/limits/x is there] (id, n)"| s2"##), "\(text)")
+        #expect(text.contains(##"|"#50;. go ✎ ⚙ send-mail<br/>one (…)<br/>◷ after 2h"| s1"##), "\(text)")
+        #expect(text.contains(##"s2 -->|"#49;. [/limits/y is there]"| s1"##), "\(text)")
+        #expect(text.contains(##"s2 -->|"#50;. else ⚙ send-mail"| s0"##), "\(text)")
+        let catalog = try Traveller.catalog([flow])
+        let outline = FlowGraph(try #require(catalog.flow("test")), isOutline: true).graphviz
+        #expect(!outline.contains("send-mail") && !outline.contains("(id"))
+    }
+
     @Test("the wizard in Mermaid")
     func wizardMermaid() throws {
         let expected = #"""
@@ -146,19 +181,19 @@ struct FlowGraphTests {
         let expected = #"""
             flowchart TB
               start((" "))
-              s0("#49;. #42;He#42; said #34;hi#34; #92; #38; #60;b#62;#35;1#59;#60;/b#62; #37;#37;#123;x#125;#37;#37; #96;y#96; #124; z  end<br/>a<br/>needs #95;so.<br/>↩ no way back<br/>list – pop<br/>stay – stays")
+              s0("#49;. #42;He#42; said #34;hi#34; #92; #38; #60;b#62;#35;1#59;#60;/b#62; #37;#37;#123;x#125;#37;#37; #96;y#96; #124; z  end<br/>a<br/>needs #95;so.<br/>↩ no way back<br/>#50;. list – pop<br/>stay – stays")
               s1("b<br/>leave discard – dismiss<br/>◷ 2h – expires")
               s2[["child<br/>flow edit-quote 1<br/>done.cancelled – stays"]]
               s3(["end<br/>outcome over"])
               s4{"which"}
               any("any screen")
               start --> s0
-              s0 -->|"list [#95;so.]<br/>say-no replace ⊘<br/>◷ 90s"| s1
+              s0 -->|"#49;. list [#95;so.]<br/>say-no replace ⊘<br/>◷ 90s"| s1
               s1 -->|"go"| s4
               s1 -.->|"↩"| s0
               s2 -->|"done"| s3
-              s4 -->|"#91;#95;so.] ⧉"| s2
-              s4 -->|"else"| s3
+              s4 -->|"#49;. [#95;so.] ⧉"| s2
+              s4 -->|"#50;. else"| s3
               any -->|"x [/limits/name == #34;#92;#34;a#92;#34; #60;#38;#62; #92;#92;#34; or not (profile with name, email and quote wi…"| s3
               legend["⧉ opens a modal context<br/>⊘ no way back past this point<br/>↩ what going back does<br/>◷ after a time"]
               style legend fill:#ffffff,stroke:#cbd2d9,color:#1f2933
@@ -187,19 +222,19 @@ struct FlowGraphTests {
               node [fontname="Helvetica,Arial,sans-serif", fontsize=12, fontcolor="#1f2933", color="#5b7083", penwidth=1.2, margin="0.2,0.1"]
               edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#1f2933", color="#718096", arrowsize=0.7]
               start [label="", shape=circle, style=filled, width=0.18, fixedsize=true, fillcolor="#5b7083"]
-              s0 [label=<<B>1. *He* said "hi" \ &amp; &lt;b&gt;#1;&lt;/b&gt; %%{x}%% `y` | z  end</B><BR/><FONT POINT-SIZE="9" COLOR="#52606d">a</FONT><BR/>needs _so.<BR/>↩ no way back<BR/>list – pop<BR/>stay – stays>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s0 [label=<<B>1. *He* said "hi" \ &amp; &lt;b&gt;#1;&lt;/b&gt; %%{x}%% `y` | z  end</B><BR/><FONT POINT-SIZE="9" COLOR="#52606d">a</FONT><BR/>needs _so.<BR/>↩ no way back<BR/>2. list – pop<BR/>stay – stays>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
               s1 [label=<<B>b</B><BR/>leave discard – dismiss<BR/>◷ 2h – expires>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
               s2 [label=<<B>child</B><BR/>flow edit-quote 1<BR/>done.cancelled – stays>, shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
               s3 [label=<<B>end</B><BR/>outcome over>, shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
               s4 [label=<<B>which</B>>, shape=diamond, style=filled, margin="0.05,0.05", fillcolor="#fdf6e3"]
               any [label=<<B>any screen</B>>, shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
               start -> s0
-              s0 -> s1 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>list [_so.]<BR ALIGN="LEFT"/>say-no replace ⊘<BR ALIGN="LEFT"/>◷ 90s<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s0 -> s1 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>1. list [_so.]<BR ALIGN="LEFT"/>say-no replace ⊘<BR ALIGN="LEFT"/>◷ 90s<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               s1 -> s4 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>go<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               s1 -> s0 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>↩<BR ALIGN="LEFT"/></TD></TR></TABLE>>, style=dashed]
               s2 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>done<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
-              s4 -> s2 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>[_so.] ⧉<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
-              s4 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>else<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s4 -> s2 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>1. [_so.] ⧉<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s4 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>2. else<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               any -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>x [/limits/name == "\"a\" &lt;&amp;&gt; \\" or not (profile with name, email and quote wi…<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               legend [label=<<TABLE BORDER="1" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>⧉ opens a modal context<BR ALIGN="LEFT"/>⊘ no way back past this point<BR ALIGN="LEFT"/>↩ what going back does<BR ALIGN="LEFT"/>◷ after a time<BR ALIGN="LEFT"/></TD></TR></TABLE>>, shape=plaintext, fontsize=10]
             }
