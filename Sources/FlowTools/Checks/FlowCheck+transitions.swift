@@ -34,7 +34,7 @@ extension FlowCheck {
             // An empty transition for the end of a child means: stay where the child was started.
             if case .end = caused.cause { continue }
             // An action that is wrong is missing here.
-            if isWhole, !transition.moves, transition.actions.isEmpty {
+            if isWhole, !transition.moves, transition.actions.isEmpty, transition.say == nil {
                 report(place, .uselessTransition, "the transition has neither a target nor actions")
             }
         }

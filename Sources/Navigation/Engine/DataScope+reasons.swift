@@ -7,7 +7,7 @@ extension DataScope {
         switch guardian {
         case .shape(let path, let rule):
             guard let document = present(at: path) else { return reasons(at: path, "is not there") }
-            return rule.violations(in: document).within(path.text)
+            return rule.violations(in: document, saying: said).within(path.text)
         case .all(let parts):
             return parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { reasons(against: $0) }
         case .any(let parts): return parts.flatMap { reasons(against: $0) }
@@ -15,7 +15,7 @@ extension DataScope {
         case .named(let place):
             let named = flow.guards[place]
             let reasons = reasons(against: named.guard)
-            return named.say.map(reasons.saying) ?? reasons
+            return named.say.map { reasons.saying(said($0)) } ?? reasons
         case .compare(let left, let sign, let right):
             return [compare(left, sign, right).reason ?? reason(left, sign, right)]
         case .isTrue(let path): return reasons(at: path, "must be true")
@@ -139,16 +139,16 @@ extension DataScope {
 
 extension [JSONViolation] {
     /// The same places, each once, in the author's words.
-    fileprivate func saying(_ text: String) -> [JSONViolation] {
+    fileprivate func saying(_ text: SaidText) -> [JSONViolation] {
         reduce(into: []) { said, reason in
             guard !said.contains(where: { $0.pointer == reason.pointer }) else { return }
-            said.append(JSONViolation(pointer: reason.pointer, detail: text))
+            said.append(JSONViolation(text, at: reason.pointer))
         }
     }
 
     /// The same with pointers that begin at a place further out.
     func within(_ root: String) -> [JSONViolation] {
-        map { JSONViolation(pointer: root + $0.pointer, detail: $0.detail) }
+        map { $0.at(root + $0.pointer) }
     }
 }
 

@@ -10,12 +10,16 @@ package struct Reaction {
     /// The rules for the event's data, found in the same order, and the coordinator in whose flow they are.
     let rules: [FormRule]
     let rulesOf: Int
+    /// The coordinator in whose flow ``shape`` is.
+    let shapeOf: Int
 
     /// - Parameter own: the coordinator of the screen.
     init(_ rule: EventRule, of coordinator: Int, in flow: FlowDefinition, on screen: Screen, of own: Int) {
         self.rule = rule
         self.coordinator = coordinator
-        shape = screen.accepts[rule.event] ?? flow.accepts[rule.event]
+        let accepted = screen.accepts[rule.event]
+        shape = accepted ?? flow.accepts[rule.event]
+        shapeOf = accepted == nil ? coordinator : own
         let form = screen.forms[rule.event]
         rules = form ?? flow.forms[rule.event] ?? []
         rulesOf = form == nil ? coordinator : own
@@ -62,15 +66,20 @@ extension StepRun {
     private mutating func checkData(for reaction: Reaction) throws(JourneyRefusal) {
         guard case .data(let data) = event else { return }
         let fits = reaction.shape?.accepts(data) ?? true
-        if fits, reaction.rules.isEmpty { return }
-        var violations = fits ? [] : reaction.shape?.violations(in: data) ?? []
+        if fits, reaction.rules.isEmpty, reaction.shape?.fields.isEmpty ?? true { return }
+        var violations: [JSONViolation] = []
+        if let shape = reaction.shape, !fits || !shape.fields.isEmpty {
+            let scope = try scope(of: reaction.shapeOf)
+            if !fits { violations = shape.violations(in: data, saying: scope.said) }
+            violations += scope.violations(in: data, of: shape, besides: violations)
+        }
         if !reaction.rules.isEmpty {
             let scope = try scope(of: reaction.rulesOf)
             for rule in reaction.rules {
                 let verdict = scope.test(rule.guard)
                 // Where data is missing or of another type, the schema has said so already.
                 if verdict == .fails || (verdict == .undecided && fits) {
-                    violations += rule.violations(scope.reasons(against: rule.guard))
+                    violations += rule.violations(scope.reasons(against: rule.guard), saying: scope.said)
                 }
             }
         }

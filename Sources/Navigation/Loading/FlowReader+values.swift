@@ -59,7 +59,7 @@ extension FlowReader {
         return checkService(service, at: node.place, isWritten: isWritten) ? path : nil
     }
 
-    private mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
+    mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
         guard let path = DataPath(text, inList: context.item != nil) else {
             report(
                 place, .badPointer,

@@ -38,7 +38,7 @@ extension JourneyWork {
         let view = engine.textOfStuck(journey, timesMovedBy: clockShift)
         return JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
-            processRevision: documents.process.revision, dueAt: journey.dueAt, problem: problem)
+            processRevision: documents.process.revision, dueAt: journey.dueAt, problem: problem, texts: view.texts)
     }
 
     private var shownRevision: UInt64 { pending.isRecordChanged ? pending.revision : pending.base.revision }
@@ -50,7 +50,7 @@ extension JourneyWork {
         let text = JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
             processRevision: documents.process.revision,
-            dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)))
+            dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)), texts: view.texts)
         // The newest first. Others that were shown stay as they are: looking at one says nothing of them. Views that
         // depend on the moment are not cached.
         let isUseful = !view.isRestless && view.bytes.count <= JourneyText.mostRememberedBytes
