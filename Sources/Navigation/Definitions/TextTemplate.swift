@@ -121,7 +121,7 @@ extension FlowReader {
             return true
         }
         guard let hidden else { return }
-        report(place, .badValue, "nobody is shown \(hidden.text): its schema says writeOnly")
+        report(place, .badValue, "\(hidden.text) is never shown: its schema says writeOnly")
     }
 
     /// Reports `{{name}}`, which shows `{name}}`.

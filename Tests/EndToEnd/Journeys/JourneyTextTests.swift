@@ -66,7 +66,7 @@ struct JourneyTextTests {
         }
     }
 
-    @Test("who waits for a change of a journey hears of one in its title")
+    @Test("a client that waits for a change of a journey gets one in its title")
     func waiting() async throws {
         try await Self.withOrder { client, journey in
             let tag = try #require(try await client.get(journey)["ETag"])
