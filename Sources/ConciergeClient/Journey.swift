@@ -29,9 +29,11 @@ public struct Journey: Sendable, Identifiable {
         public let output: JSONValue?
         /// When something happens by itself next; `nil` for never, as the data is.
         public let dueAt: Date?
+        /// What the last step tells the person; it stays until the next step. `nil` for nothing.
+        public let message: String?
 
         private enum CodingKeys: String, CodingKey {
-            case id, flow, status, step, screen, events, stack, outcome, output
+            case id, flow, status, step, screen, events, stack, outcome, output, message
             case canGoBack = "can_go_back"
             case dueAt = "due_at"
         }
@@ -66,6 +68,8 @@ public struct Journey: Sendable, Identifiable {
     public struct Event: Decodable, Sendable, Hashable {
         /// To be sent.
         public let name: String
+        /// What people call it; `nil` when the flow has no word for it.
+        public let label: String?
         /// Whether it would be accepted now.
         public let enabled: Bool
         /// Why it is not enabled.

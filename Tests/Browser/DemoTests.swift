@@ -263,7 +263,7 @@ struct DemoTests {
             try await browser.wait(in: "second", forScreen: "How fast?")
             try await browser.type("Express", into: "Method", in: "second")
             try await browser.click("Choose", in: "second")
-            try await browser.wait(in: "second", forScreen: "How can we reach you?")
+            try await browser.wait(in: "second", forScreen: "How can we reach you, Ada?")
             try await browser.wait(
                 for: "document.querySelector('#second .tree ul ul b').textContent === 'verification'")
             try await browser.type("ada@example.org", into: "Email", in: "second")
@@ -274,7 +274,7 @@ struct DemoTests {
             try await browser.wait(in: "second", forScreen: "How would you like to pay?")
             try await browser.type("Invoice", into: "Method", in: "second")
             try await browser.click("Pay", in: "second")
-            try await browser.wait(in: "second", forScreen: "Thank you")
+            try await browser.wait(in: "second", forScreen: "Thank you, Ada")
             #expect(
                 try await browser.evaluate("document.querySelector('#second [data-part=back]').checkVisibility()")
                     == false)

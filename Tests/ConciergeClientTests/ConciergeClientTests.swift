@@ -209,6 +209,8 @@ struct ConciergeClientTests {
             async let last = coordinator.run(journey)
             var pictures = shown.makeAsyncIterator()
             #expect(await pictures.next() == ["1 start"])
+            let start = try await journey.get()
+            #expect(start.events.map(\.label) == ["Continue", "Sign in", "Cancel"] && start.message == nil)
             try await journey.send("sign_in", ["name": "Ada"])
             #expect(await pictures.next() == ["1 start", "2 page1 Ada"])
             try await journey.send("next")

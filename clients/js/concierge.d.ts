@@ -275,6 +275,8 @@ export interface JourneyView<Flow extends AnyFlow = AnyFlow> {
   expires_at: string | null;
   /** When something happens by itself next; null for never, as the data is. */
   due_at: string | null;
+  /** What the last step tells the person; it stays until the next step. */
+  message: string | null;
 }
 
 export interface Screen<Id extends string = string> {
@@ -292,6 +294,8 @@ export interface Screen<Id extends string = string> {
 
 export interface JourneyEvent<Name extends string = string> {
   name: Name;
+  /** What people call it, if the flow has a word for it. */
+  label?: string;
   enabled: boolean;
   /** Why it is not enabled. */
   why?: { pointer: string; detail: string }[];

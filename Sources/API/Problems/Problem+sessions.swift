@@ -27,7 +27,10 @@ extension Problem {
         case .refused(let refusal):
             self.init(
                 .commandRefused, refusal.detail,
-                errors: [InvalidInput(pointer: refusal.pointer, detail: refusal.detail)],
+                errors: [
+                    InvalidInput(
+                        pointer: refusal.pointer, detail: refusal.detail, translations: refusal.translations)
+                ],
                 members: [(name: "reason", value: JSONDocument(refusal.code))])
         case .malformedPatch(let place): self.init(.invalidPatch, place.detail, errors: [place])
         case .patchConflict(let place): self.init(.patchConflict, place.detail, errors: [place])

@@ -257,10 +257,11 @@ final class SimulationClock: SessionClock {
 /// How a simulation shows the journey's screen, or why a step was refused.
 enum SimulationText {
     static func screen(_ journey: JourneyView) -> String {
+        let message = journey.message.map { "  message \($0)\n" } ?? ""
         guard let screen = journey.screen else {
             let output = journey.output.flatMap { $0.isNull ? nil : $0.description }
             let end = [journey.status.rawValue, journey.outcome, output].compactMap(\.self)
-            return "  \(end.joined(separator: " "))\n"
+            return "  \(end.joined(separator: " "))\n" + message
         }
         var lines = ["screen  \(screen.id)" + (screen.name == screen.id ? "" : " (\(screen.name))")]
         if screen.isBusy { lines[0] += ", busy" }
@@ -273,7 +274,7 @@ enum SimulationText {
         for event in journey.events where !event.enabled {
             lines.append("not     \(event.name): " + event.why.map(reason).joined(separator: "; "))
         }
-        return lines.map { "  \($0)\n" }.joined()
+        return lines.map { "  \($0)\n" }.joined() + message
     }
 
     /// - Throws: the error itself, when it is not about the step.

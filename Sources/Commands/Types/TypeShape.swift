@@ -153,6 +153,12 @@ struct TypeReader {
             let isRequired = undeclared.remove(ExactText(name)) != nil
             members.append(.init(name: name, shape: shape(part), isRequired: isRequired))
         }
+        if let order = schema[member: "x-order"]?.elements?.compactMap(\.string) {
+            // What the author has not put in order is behind the rest.
+            members =
+                order.compactMap { name in members.first { $0.name == name } }
+                + members.filter { !order.contains($0.name) }
+        }
         for name in required where undeclared.remove(ExactText(name)) != nil {
             members.append(.init(name: name, shape: .of(others), isRequired: true))
         }

@@ -38,7 +38,7 @@ extension FlowCheck {
             default: break
             }
             // An action that is wrong is missing here.
-            if isWhole, !transition.moves, transition.actions.isEmpty {
+            if isWhole, !transition.moves, transition.actions.isEmpty, transition.say == nil {
                 report(place, .uselessTransition, "the transition has neither a target nor actions")
             }
         }

@@ -65,10 +65,19 @@ public struct JSONViolation: Equatable, Sendable {
     /// The rest of a sentence about that place, safe to show to a client: "must be a string", "is required".
     public let detail: String
 
+    /// The detail in each of its languages (BCP 47); empty for one that is not written in several.
+    public let translations: [String: String]
+
     /// A violation at a place of a document.
-    public init(pointer: String, detail: String) {
+    public init(pointer: String, detail: String, translations: [String: String] = [:]) {
         self.pointer = pointer
         self.detail = detail
+        self.translations = translations
+    }
+
+    /// The same at another place.
+    package func at(_ pointer: String) -> JSONViolation {
+        JSONViolation(pointer: pointer, detail: detail, translations: translations)
     }
 }
 

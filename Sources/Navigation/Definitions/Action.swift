@@ -125,7 +125,12 @@ public struct PatchOperation: Sendable {
 extension FlowReader {
     mutating func actions(_ node: FlowNode?, _ context: DataContext) -> [Action] {
         var context = context
-        return elements(node).compactMap { node in
+        return actions(node, &context)
+    }
+
+    /// - Parameter context: becomes that of what stands behind the actions.
+    mutating func actions(_ node: FlowNode?, _ context: inout DataContext) -> [Action] {
+        elements(node).compactMap { node in
             let action = readAction(node, context)
             if node.has("call") { context.result = output(of: action) }
             return action

@@ -29,6 +29,8 @@ package final class CommandDefinition: Sendable {
     package let services: Set<String>
     /// Its texts, and those of the guards, in several languages.
     package let texts: FlowTexts
+    /// The services that no client may know of.
+    let hiddenServices: Set<String>
 
     static let keys = FlowKeys([
         "accepts": .jsonSchema, "rules": .list(of: .ref("rule")), "guard": .ref("namedGuard"),
@@ -58,6 +60,7 @@ package final class CommandDefinition: Sendable {
         output = template
         outputSchema = template.map { reader.schema(of: $0, context) }
         texts = reader.texts
+        hiddenServices = reader.services.hidden
         services = FlowUses(of: [node.value, file["guards"]?.value ?? .emptyObject], named: name).names
             .filter { [services = reader.services] in services[$0] != nil }
         if !node.has("actions"), !node.has("output") {
@@ -121,7 +124,7 @@ extension CommandDefinition {
             if let output { result = try scope.value(of: output) }
             return CommandResult(output: result, changes: services.changes)
         } catch {
-            throw Self.failure("action_failed", error.violations.first)
+            throw Self.failure("action_failed", error.concealing(hiddenServices).violations.first)
         }
     }
 
@@ -129,19 +132,18 @@ extension CommandDefinition {
     private func check(_ input: JSONDocument?, _ scope: DataScope) throws(CommandFailure) {
         let fits = input.flatMap { accepts?.accepts($0) } ?? true
         if fits, rules.isEmpty { return }
-        var violations = fits ? [] : input.flatMap { accepts?.violations(in: $0) } ?? []
+        var violations = fits ? [] : input.flatMap { accepts?.violations(in: $0, saying: scope.said) } ?? []
         violations += scope.violations(of: rules, fits: fits)
         guard violations.isEmpty else { throw .input(violations) }
     }
 
     fileprivate static func failure(_ code: String, _ reason: JSONViolation?) -> CommandFailure {
-        let (pointer, detail) = (reason?.pointer ?? "", reason?.detail ?? "does not hold")
+        let reason = reason ?? JSONViolation(pointer: "", detail: "does not hold")
         let event = "/event"
-        guard pointer == event || pointer.hasPrefix(event + "/") else {
-            return .refused(code: code, JSONViolation(pointer: pointer, detail: detail), isOutside: true)
+        guard reason.pointer == event || reason.pointer.hasPrefix(event + "/") else {
+            return .refused(code: code, reason, isOutside: true)
         }
-        let place = String(pointer.dropFirst(event.count))
-        return .refused(code: code, JSONViolation(pointer: place, detail: detail), isOutside: false)
+        return .refused(code: code, reason.at(String(reason.pointer.dropFirst(event.count))), isOutside: false)
     }
 }
 
@@ -150,7 +152,7 @@ extension DataScope {
     fileprivate func failure(of named: NamedGuard) -> CommandFailure {
         let reasons = reasons(against: named.guard)
         return CommandDefinition.failure(
-            name(of: named.guard) ?? named.name, (named.say.map(reasons.saying) ?? reasons).first)
+            name(of: named.guard) ?? named.name, (named.say.map { reasons.saying(said($0)) } ?? reasons).first)
     }
 
     private func name(of guardian: Guard) -> String? {

@@ -33,7 +33,8 @@ public struct FormRule: Sendable {
 
     /// - Parameter reasons: why the guard does not hold; pointers begin with a service, `event` or `input`.
     /// - Returns: the same with pointers within the data, and in the author's words.
-    func violations(_ reasons: [JSONViolation]) -> [JSONViolation] {
+    /// - Parameter said: an author's text with its values.
+    func violations(_ reasons: [JSONViolation], saying said: (String) -> SaidText) -> [JSONViolation] {
         let event = "/event"
         if let say {
             let place =
@@ -41,12 +42,11 @@ public struct FormRule: Sendable {
                 ?? reasons.lazy.map(\.pointer).first { $0.hasPrefix(event + "/") }.map {
                     String($0.dropFirst(event.count))
                 }
-            return [JSONViolation(pointer: place ?? "", detail: say)]
+            return [JSONViolation(said(say), at: place ?? "")]
         }
         let inner = reasons.map { reason in
-            JSONViolation(
-                pointer: at ?? (reason.pointer.hasPrefix(event) ? String(reason.pointer.dropFirst(event.count)) : ""),
-                detail: reason.detail)
+            reason.at(
+                at ?? (reason.pointer.hasPrefix(event) ? String(reason.pointer.dropFirst(event.count)) : ""))
         }
         return inner.isEmpty ? [JSONViolation(pointer: at ?? "", detail: "breaks a rule")] : inner
     }
@@ -76,13 +76,34 @@ extension FlowReader {
                 event: EventRule.back, transitions: backTransitions(node, context(of: EventRule.back, shapes)))
         }
         let accepted = events.map(\.event) + [back].compactMap { $0?.event } + flowEvents
-        for event in shapes.keys.sorted() where !accepted.contains(event) {
-            report(
-                node.place.appending("accepts").appending(event), .unknownEvent,
-                "accepts has a schema for \"\(event)\", which is not an event in `on`",
-                guess: guess(event, among: accepted))
+        for event in shapes.keys.sorted() {
+            checkEvent(
+                event, named: "accepts has a schema for", at: node.place.appending("accepts").appending(event),
+                among: accepted)
         }
         return (events, back, forms(node["rules"], shapes, accepted))
+    }
+
+    private mutating func checkEvent(
+        _ event: String, named what: String, at place: JSONPointer, among accepted: [String]
+    ) {
+        if accepted.contains(event) { return }
+        report(
+            place, .unknownEvent, "\(what) \"\(event)\", which is not an event in `on`",
+            guess: guess(event, among: accepted))
+    }
+
+    /// Reads `labels`: what people call the events of a screen, or of all screens.
+    ///
+    /// - Parameter events: of the screen, or of all screens.
+    mutating func labels(of node: FlowNode, _ events: [EventRule]) -> [String: String] {
+        members(node["labels"]).reduce(into: [:]) { labels, member in
+            checkEvent(
+                member.name, named: "labels names", at: member.node.place,
+                among: events.map(\.event) + (node["accepts"]?[EventRule.back] == nil ? [] : [EventRule.back])
+                    + flowEvents)
+            labels[member.name] = localText(member.node, .noEvent)
+        }
     }
 
     private func schema(of event: String, _ shapes: [String: ShapeRule]) -> JSONDocument? {
@@ -108,8 +129,11 @@ extension FlowReader {
         return known
     }
 
-    mutating func shapes(_ node: FlowNode?) -> [String: ShapeRule] {
-        members(node).reduce(into: [:]) { shapes, member in shapes[member.name] = shape(member.node) }
+    mutating func shapes(_ node: FlowNode?, ofEvents: Bool = false) -> [String: ShapeRule] {
+        members(node).reduce(into: [:]) { shapes, member in
+            let context = ofEvents ? DataContext(event: .shaped(member.node.value)) : nil
+            shapes[member.name] = shape(member.node, context, isForm: ofEvents)
+        }
     }
 
     /// Reads `rules`, beside `accepts`.
@@ -118,11 +142,7 @@ extension FlowReader {
     ) -> [String: [FormRule]] {
         var forms: [String: [FormRule]] = [:]
         for (event, node) in members(node) {
-            if !accepted.contains(event) {
-                report(
-                    node.place, .unknownEvent, "rules mentions \"\(event)\", which is not an event in `on`",
-                    guess: guess(event, among: accepted))
-            }
+            checkEvent(event, named: "rules mentions", at: node.place, among: accepted)
             let (schema, context) = (schema(of: event, shapes), context(of: event, shapes))
             if schema == nil, accepted.contains(event), node.elements?.isEmpty == false {
                 report(
@@ -152,7 +172,7 @@ extension FlowReader {
             )
         }
         checkKeys(of: node, FormRule.keys, "a rule")
-        let say = localText(node["say"])
+        let say = localText(node["say"], context)
         let at = text(node["at"])
         if let at, let node = node["at"] {
             let pointer = JSONPointer(parsing: at)

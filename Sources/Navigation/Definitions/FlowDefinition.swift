@@ -53,6 +53,8 @@ public final class FlowDefinition: Sendable {
     /// Which values are set back when another changes.
     public let invalidates: [Invalidation]
 
+    /// What people call events, for screens that have no word of their own; values are still in braces.
+    public let labels: [String: String]
     /// The rules for the data of events, for screens that have none of their own.
     public let forms: [String: [FormRule]]
     /// The texts that are written in several languages.
@@ -73,6 +75,8 @@ public final class FlowDefinition: Sendable {
     /// See ``waysOn(besides:)``.
     let waysOn: [String: [Transition]]
 
+    /// The services of which the flow's own ``accepts`` show parts: their values in texts, and choices.
+    let formServices: [String]
     /// Each of the states prepared as a screen; nil for other states.
     let screens: [PreparedScreen?]
     /// Another one when the file says anything else.
@@ -92,7 +96,7 @@ public final class FlowDefinition: Sendable {
             "concurrency": .choice(FlowOwnership.Concurrency.self), "bound_to": .choice(FlowOwnership.Binding.self),
             "always": .ref("transitions"),
             "invalidates": .map(of: .list(of: ["anyOf": [.plainPath, .ref("dependent")]])),
-            "tasks": .map(of: .ref("sideTask")), "portable": ["type": "boolean"],
+            "tasks": .map(of: .ref("sideTask")), "portable": ["type": "boolean"], "labels": .map(of: .text),
         ], required: ["id", "version", "initial", "states"])
 
     /// Nil when an essential part is missing.
@@ -110,11 +114,12 @@ public final class FlowDefinition: Sendable {
         }
         input = reader.shape(node["input"])
         reader.inputSchema = input?.document
-        accepts = reader.shapes(node["accepts"])
+        accepts = reader.shapes(node["accepts"], ofEvents: true)
         reader.flowShapes = accepts
         guards = namedGuards.map { reader.namedGuard($0.name, $0.node) }
         states = written.map { FlowState(reading: $0.node, id: $0.name, by: &reader) }
         (events, _, forms) = reader.events(of: node, accepts)
+        labels = node.has("labels") ? reader.labels(of: node, states.flatMap { $0.screen?.events ?? [] }) : [:]
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         timeout = node["timeout"].flatMap { FlowTimeout(reading: $0, by: &reader) } ?? .none
@@ -138,11 +143,12 @@ public final class FlowDefinition: Sendable {
         document = node.value
         texts = reader.texts
         tag = ViewTag.of(document)
-        screens = states.map { [states, events, guards] state in
+        formServices = accepts.isEmpty ? [] : texts.services(of: accepts)
+        screens = states.map { [states, events, guards, labels, texts] state in
             state.screen.map {
                 PreparedScreen(
-                    $0, id: state.id, flow: heading.id, states: states, events: events, named: guards,
-                    isBusy: state.task != nil)
+                    $0, id: state.id, flow: heading.id, states: states, events: events, named: guards, labels: labels,
+                    texts: texts, isBusy: state.task != nil)
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)

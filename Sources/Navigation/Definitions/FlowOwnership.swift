@@ -43,8 +43,8 @@ package struct FlowUses: Sendable {
 
     /// The keys whose texts are names of services.
     private static let keys: Set<String> = ["data", "owns", "service", "clear", "remove"]
-    /// The keys whose texts are for people.
-    private static let words: Set<String> = ["title", "say", "description", "x-say"]
+    /// The keys whose texts are for people. Paths stand in braces there.
+    private static let words: Set<String> = ["title", "say", "description", "x-say", "labels"]
 
     /// The commands that its actions call: `cart/add`.
     package private(set) var calls: Set<String> = []
@@ -54,10 +54,15 @@ package struct FlowUses: Sendable {
     /// - Parameter document: a flow, or a command of a service file.
     init(of document: JSONDocument, named name: String) {
         flow = name
-        var rest = [(key: "", value: document)]
-        while let (key, value) = rest.popLast() {
+        var rest = [(key: "", value: document, isForPeople: false)]
+        while let (key, value, isForPeople) = rest.popLast() {
             if let text = value.string {
-                if text.hasPrefix("/") {
+                if isForPeople {
+                    for part in text.split(separator: "{").dropFirst(text.hasPrefix("{") ? 0 : 1) {
+                        let path = part.prefix { $0 != "}" }
+                        if let name = JSONPointer(parsing: String(path))?.tokens.first { names.insert(name) }
+                    }
+                } else if text.hasPrefix("/") {
                     names.insert(JSONPointer(parsing: text)?.tokens.first ?? text)
                 } else if Self.keys.contains(key) {
                     names.insert(text)
@@ -68,8 +73,8 @@ package struct FlowUses: Sendable {
             }
             // A path that is built begins with the name.
             if key == DataPath.pointerKey, let name = value.elements?.first?.string { names.insert(name) }
-            rest += (value.elements ?? []).map { (key, $0) }
-            rest += (value.members ?? []).filter { !Self.words.contains($0.name) }.map { ($0.name, $0.value) }
+            rest += (value.elements ?? []).map { (key, $0, isForPeople) }
+            rest += (value.members ?? []).map { ($0.name, $0.value, isForPeople || Self.words.contains($0.name)) }
         }
     }
 }

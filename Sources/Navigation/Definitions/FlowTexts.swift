@@ -9,6 +9,8 @@ public struct FlowTexts: Sendable, Equatable {
     public private(set) var languages: [String] = []
     /// For each text in its first language, the text by language.
     private var translations: [String: [String: String]] = [:]
+    /// The texts that hold values, by what they are in their first language.
+    private var templates: [String: TextTemplate] = [:]
 
     /// A flow without languages.
     public static let none = FlowTexts()
@@ -18,6 +20,15 @@ public struct FlowTexts: Sendable, Equatable {
 
     /// A text in a language; as it is when it is not written in that language.
     public func text(_ text: String, in language: String) -> String { translations[text]?[language] ?? text }
+
+    /// A text in each of its languages; empty when it is not written in several.
+    func translations(of text: String) -> [String: String] { translations[text] ?? [:] }
+
+    /// Whether any text holds values.
+    var holdsValues: Bool { !templates.isEmpty }
+
+    /// A text that holds values; nil for any other.
+    func template(of text: String) -> TextTemplate? { templates[text] }
 
     /// Another number when a text says anything else.
     package var tag: UInt64 {
@@ -38,6 +49,19 @@ public struct FlowTexts: Sendable, Equatable {
         translations[first.text, default: [:]].merge(texts.map { ($0.language, $0.text) }) { old, _ in old }
     }
 
+    mutating func add(_ template: TextTemplate, of text: String) {
+        if templates[text] == nil { templates[text] = template }
+    }
+
+    /// Adds a text with its values.
+    mutating func add(_ said: SaidText) {
+        if said.translations.isEmpty { return }
+        translations[said.text] = said.translations
+        let new = said.translations.filter { !languages.contains($0.key) }
+        languages += new.sorted { ($0.value != said.text ? 1 : 0, $0.key) < ($1.value != said.text ? 1 : 0, $1.key) }
+            .map(\.key)
+    }
+
     /// With the texts of another version of the flow.
     func merging(_ other: FlowTexts) -> FlowTexts {
         var all = self
@@ -49,9 +73,13 @@ public struct FlowTexts: Sendable, Equatable {
 
 /// Texts for people: one, or one in each of several languages, `{"en": "…", "de": "…"}`.
 extension FlowReader {
-    /// - Returns: the text in its first language.
-    mutating func localText(_ node: FlowNode?) -> String? {
-        guard let node, let written = node.members else { return text(node) }
+    /// - Parameter context: of the values that it may hold; nil where it holds none.
+    /// - Returns: the text in its first language, with its values still in braces.
+    mutating func localText(_ node: FlowNode?, _ context: DataContext? = nil) -> String? {
+        guard let node else { return nil }
+        guard let written = node.members else {
+            return text(node).flatMap { note([WrittenText(language: "", text: $0, place: node.place)], context) }
+        }
         // Members are sorted by name, and the first language is the one that the file has first.
         let known = places ?? JSONPlaces(of: source)
         places = known
@@ -61,7 +89,7 @@ extension FlowReader {
         if members.isEmpty {
             report(node.place, .badValue, "the text has no languages; write {\"en\": \"…\", \"de\": \"…\"}")
         }
-        let texts = members.compactMap { language, node -> (language: String, text: String)? in
+        let texts = members.compactMap { language, node -> WrittenText? in
             guard Self.isLanguage(language) else {
                 return refuse(
                     node, .badName,
@@ -70,10 +98,29 @@ extension FlowReader {
             guard let text = node.string else {
                 return refuse(node, .wrongType, "the text is \(node.kind); expected a string")
             }
-            return (language, text)
+            return WrittenText(language: language, text: text, place: node.place)
         }
-        self.texts.add(texts)
-        return texts.first?.text
+        return note(texts, context)
+    }
+
+    /// A text in one language, which is empty where a text has none, and where it stands.
+    private struct WrittenText {
+        let language: String
+        let text: String
+        let place: JSONPointer
+    }
+
+    private mutating func note(_ texts: [WrittenText], _ context: DataContext?) -> String? {
+        let versions = texts.map { text in
+            TextTemplate.Version(language: text.language, parts: parts(of: text.text, at: text.place, context))
+        }
+        let plain = zip(texts, versions).map { (language: $0.language, text: $1.plain ?? $0.text) }
+        guard let first = plain.first else { return nil }
+        if !first.language.isEmpty { self.texts.add(plain) }
+        if versions.contains(where: { $0.plain == nil }) {
+            self.texts.add(TextTemplate(versions: versions), of: first.text)
+        }
+        return first.text
     }
 
     /// RFC 5646, as far as its syntax goes.
@@ -87,10 +134,15 @@ extension FlowReader {
     }
 
     /// A schema whose `title`, `description` and `x-say` are texts in their first language.
-    mutating func withLocalTexts(_ schema: FlowNode) -> JSONDocument {
+    ///
+    /// - Parameter context: of the values that they may hold; nil where they hold none. Only `x-say` is said when an
+    ///   event has come.
+    mutating func withLocalTexts(_ schema: FlowNode, _ context: DataContext?) -> JSONDocument {
         SchemaTexts.map(schema.value, at: schema.place) { value, place in
             let node = FlowNode(value: value, place: place)
-            return node.isObject ? localText(node).map { JSONDocument($0) } ?? value : value
+            guard node.isObject || node.string != nil else { return value }
+            let isSaid = node.key == SchemaTexts.sayKey
+            return localText(node, isSaid ? context : context.map { _ in .noEvent }).map { JSONDocument($0) } ?? value
         }
     }
 }
@@ -100,11 +152,9 @@ public enum SchemaTexts {
     /// The author's own text for a value that does not fit.
     static let sayKey = "x-say"
 
-    /// The schema with its texts in a language.
-    public static func translated(_ schema: JSONDocument, by texts: FlowTexts, to language: String) -> JSONDocument {
-        map(schema, at: .root) { value, _ in
-            value.string.map { JSONDocument(texts.text($0, in: language)) } ?? value
-        }
+    /// The schema with its texts in another language.
+    public static func translated(_ schema: JSONDocument, _ translate: (String) -> String) -> JSONDocument {
+        map(schema, at: .root) { value, _ in value.string.map { JSONDocument(translate($0)) } ?? value }
     }
 
     /// The schema with its texts changed. A property may be named `title`, too: names are not keywords.

@@ -101,12 +101,15 @@ public enum Comparison: String, Sendable, CaseIterable {
 /// A JSON Schema (draft 7), compiled once.
 public struct ShapeRule: Sendable {
     let schema: JSONSchema
+    /// The members whose values are chosen from data.
+    let fields: [FormField]
     /// Whether a part of the schema has the author's own text.
     private let says: Bool
 
-    package init(schema: JSONSchema) {
+    package init(schema: JSONSchema, fields: [FormField] = []) {
         self.schema = schema
-        says = SchemaRoom.says(schema.document)
+        self.fields = fields
+        says = SchemaRoom.mentions([SchemaTexts.sayKey], in: schema.document)
     }
 
     /// The schema as the file has it.
@@ -117,13 +120,20 @@ public struct ShapeRule: Sendable {
 
     /// Why a value does not fit the schema, with pointers within the value; empty when it fits.
     public func violations(in value: JSONDocument) -> [JSONViolation] {
-        let violations = schema.violations(in: value)
-        guard says, !violations.isEmpty else { return violations }
-        let room = SchemaRoom(schema.document)
-        return violations.map { violation in
-            let said = JSONPointer(parsing: violation.pointer).flatMap { room.say(at: $0) }
-            return said.map { JSONViolation(pointer: violation.pointer, detail: $0) } ?? violation
-        }
+        violations(in: value) { SaidText(text: $0, translations: [:]) }
+    }
+
+    /// - Parameter said: an author's text with its values.
+    func violations(in value: JSONDocument, saying said: (String) -> SaidText) -> [JSONViolation] {
+        schema.violations(in: value).map { inWords($0, saying: said) }
+    }
+
+    /// A violation in the author's own words, where the schema has any for its place.
+    func inWords(_ violation: JSONViolation, saying said: (String) -> SaidText) -> JSONViolation {
+        guard says, let place = JSONPointer(parsing: violation.pointer),
+            let text = SchemaRoom(schema.document).say(at: place)
+        else { return violation }
+        return JSONViolation(said(text), at: violation.pointer)
     }
 }
 
@@ -134,7 +144,7 @@ extension FlowReader {
     mutating func namedGuard(
         _ name: String, _ node: FlowNode, _ context: DataContext = .anything
     ) -> NamedGuard {
-        let say = localText(node[Self.sayKey])
+        let say = localText(node[Self.sayKey], context)
         let bare = say == nil ? node : FlowNode(value: node.value.merging([Self.sayKey: nil]), place: node.place)
         return NamedGuard(name: name, guard: readGuard(bare, context) ?? .all([]), say: say)
     }
@@ -201,7 +211,7 @@ extension FlowReader {
 
     private mutating func readShapeGuard(_ part: FlowNode, of node: FlowNode, _ context: DataContext) -> Guard? {
         guard let schema = required("schema", in: node, ": what \(part.key) must fit") else { return nil }
-        let rule = shape(schema)
+        let rule = shape(schema, context)
         var name = part.key
         if name == "service" {
             guard let service = text(part), checkService(service, at: part.place) else { return nil }

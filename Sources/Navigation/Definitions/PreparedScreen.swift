@@ -6,25 +6,35 @@ final class PreparedScreen: Sendable {
     /// ``Screen/requires``.
     let requires: Requirement
     /// When these documents all fit, every event of the screen and of its flow is possible. Nil when that depends on
-    /// more: on the data of an event, on the stack, on a guard of another kind.
+    /// more: on the data of an event, on the stack, on a guard of another kind; or when the label of an event holds
+    /// values.
     let eventShapes: [ServiceShape]?
+    /// The services of which the screen's own `accepts` show parts: see ``FlowDefinition/formServices``.
+    let formServices: [String]
 
     /// More different shapes are not worth comparing with each other.
     private static let maximumShapes = 32
 
     /// - Parameters:
     ///   - id: of the state.
-    ///   - flow: the id of the flow; what follows are its states, events and named guards.
+    ///   - flow: the id of the flow; what follows are its states, events, named guards, labels and texts.
     ///   - isBusy: whether it is the screen of a task.
     init(
         _ screen: Screen, id: String, flow: String, states: [FlowState], events: [EventRule], named: [NamedGuard],
-        isBusy: Bool
+        labels: [String: String], texts: FlowTexts, isBusy: Bool
     ) {
         self.screen = screen
         requires = Requirement(screen.requires, named: named)
         // Clients are not shown the events of back ends.
         let rules = (screen.events + events.filter { screen.rule(for: $0.event) == nil }).filter { !$0.isBackend }
-        text = ScreenText(screen, id: id, flow: flow, events: rules.map(\.event), isBusy: isBusy)
+        let labelled = rules.map { (name: $0.event, label: screen.labels[$0.event] ?? labels[$0.event]) }
+        let isDynamic = screen.title.map { texts.template(of: $0) != nil } ?? false
+        text = ScreenText(screen, id: id, flow: flow, events: labelled, isBusy: isBusy, hasValuesInTitle: isDynamic)
+        formServices = screen.accepts.isEmpty ? [] : texts.services(of: screen.accepts)
+        if labelled.contains(where: { $0.label.flatMap(texts.template(of:)) != nil }) {
+            eventShapes = nil
+            return
+        }
         eventShapes = rules.reduce([]) { all, rule in
             guard let all, all.count <= Self.maximumShapes,
                 let shapes = Self.shapes(for: rule, on: screen, states, named)

@@ -4,7 +4,7 @@ import JSONDocument
 public final class Screen: Sendable {
     /// The client's name for the screen; the state's id unless the file says otherwise.
     public let name: String
-    /// The title for people.
+    /// The title for people, with its values still in braces.
     public let title: String?
     /// The services whose documents are shown with the screen.
     public let data: [String]
@@ -14,6 +14,8 @@ public final class Screen: Sendable {
     public let accepts: [String: ShapeRule]
     /// The rules for the data of events, including the flow's own events; all of an event's rules must hold.
     public let forms: [String: [FormRule]]
+    /// What people call events, by their names, with values still in braces; including the flow's own events.
+    public let labels: [String: String]
     /// The guards that must hold to be on the screen.
     public let requires: [Guard]
     /// The transitions of a screen whose ``requires`` do not hold any more; empty uncovers a screen below.
@@ -48,16 +50,17 @@ public final class Screen: Sendable {
         "exit": .ref("actions"),
         "back": ["anyOf": [["type": "boolean"], .ref("back")]],
         "timeout": ["anyOf": [.duration, .ref("screenTimeout")]], "timers": .list(of: .ref("timer")),
-        "backend": .list(of: .name),
+        "backend": .list(of: .name), "labels": .map(of: .text),
     ])
 
     /// - Parameter id: of the state.
     init(reading node: FlowNode, id: String, by reader: inout FlowReader) {
         reader.checkKeys(of: node, Self.keys, "a screen")
-        accepts = reader.shapes(node["accepts"])
+        accepts = reader.shapes(node["accepts"], ofEvents: true)
         (events, onBack, forms) = reader.events(of: node, accepts)
+        labels = reader.labels(of: node, events)
         name = reader.text(node["screen"]) ?? id
-        title = reader.localText(node["title"])
+        title = reader.localText(node["title"], .noEvent)
         data = reader.shownServices(node["data"])
         requires = reader.elements(node["requires"]).compactMap { reader.readGuard($0, .noEvent) }
         entry = reader.actions(node["entry"], .maybeEvent)
@@ -79,12 +82,13 @@ public final class Screen: Sendable {
     }
 
     /// The busy screen of a task.
-    init(ofTask id: String, title: String?, back: BackRule, timers: [FlowTimer]) {
+    init(ofTask id: String, title: String?, data: [String], back: BackRule, timers: [FlowTimer]) {
         name = id
         self.title = title
+        self.data = data
         self.back = back
         self.timers = timers
-        (data, events, accepts, forms, requires, otherwise) = ([], [], [:], [:], [], [])
+        (events, accepts, forms, labels, requires, otherwise) = ([], [:], [:], [:], [], [])
         (always, entry, exit) = ([], [], [])
         (answers, onBack) = (nil, nil)
     }
@@ -94,7 +98,7 @@ public final class Screen: Sendable {
 }
 
 extension FlowReader {
-    /// Reads `data`: each service once.
+    /// Reads `data`: the services that are shown with a screen, each once.
     mutating func shownServices(_ node: FlowNode?) -> [String] {
         names(node, of: "a service").reduce(into: []) { shown, service in
             guard checkService(service.name, at: service.node.place), !shown.contains(service.name) else { return }

@@ -22,7 +22,8 @@ public final class TaskState: Sendable {
 
     static let keys = FlowKeys(
         [
-            "type": ["const": "task"], "task": .name, "input": [:], "title": .text, "timeout": .duration,
+            "type": ["const": "task"], "task": .name, "input": [:], "title": .text, "data": .list(of: .service),
+            "timeout": .duration,
             "timers": .list(of: .ref("timer")), "retry": .ref("retry"), "back": ["type": "boolean"],
             "outcomes": .map(of: .jsonSchema), "on": .ends,
         ], required: ["task", "on"])
@@ -45,7 +46,7 @@ public final class TaskState: Sendable {
             )
         }
         screen = Screen(
-            ofTask: id, title: reader.localText(node["title"]),
+            ofTask: id, title: reader.localText(node["title"], .noEvent), data: reader.shownServices(node["data"]),
             back: reader.bool(node["back"]) == true ? .allowed : .forbidden,
             timers: timers + [timeout].compactMap(\.self))
         retry = node["retry"].flatMap { TaskRetry(reading: $0, by: &reader) } ?? .never

@@ -18,6 +18,8 @@ public struct Transition: Sendable {
     public let params: ValueTemplate?
     /// Whether a link may take the transition; nil when it does no damage.
     public let link: Bool?
+    /// What the person is told after the step, with values still in braces.
+    public let say: String?
     /// The JSON Pointer of the transition in its file.
     public let place: String
 
@@ -30,6 +32,7 @@ public struct Transition: Sendable {
     private static let commonKeys = FlowKeys([
         "guard": .ref("guard"), "target": .name, "nav": .choice(NavigationVerb.self), "actions": .ref("actions"),
         "params": ["type": "object"], "link": ["type": "boolean"],
+        "say": .text,
     ])
 
     /// Whether it may be taken whatever the data is.
@@ -175,7 +178,8 @@ extension FlowReader {
         let needsTarget = keys.required.contains("target")
         let target = state(needsTarget ? required("target", in: node) : node["target"])
         let nav: NavigationVerb? = choice(node["nav"])
-        let actions = actions(node["actions"], context)
+        var afterActions = context
+        let actions = actions(node["actions"], &afterActions)
         let history: HistoryPolicy = choice(node["history"]) ?? .preserve
         if target == nil {
             // Without its target it would be another transition, with other problems.
@@ -191,6 +195,7 @@ extension FlowReader {
         return Transition(
             guard: guardian, target: target, nav: nav, actions: actions, history: history,
             params: params(node["params"], hasTarget: node.has("target"), context), link: bool(node["link"]),
+            say: localText(node["say"], afterActions),
             place: node.place.description)
     }
 

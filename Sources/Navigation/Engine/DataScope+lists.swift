@@ -208,7 +208,7 @@ extension DataScope {
     }
 
     /// What equal values have in common.
-    private enum Likeness: Hashable {
+    enum Likeness: Hashable {
         case text(String)
         case number(Double)
         case other(String, Int)

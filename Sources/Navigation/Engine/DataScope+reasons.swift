@@ -5,7 +5,8 @@ extension DataScope {
     /// Empty for a guard that holds, and for one that depends on an event that has not come.
     func reasons(against guardian: Guard) -> [JSONViolation] {
         let reasons = openReasons(against: guardian)
-        return flow.hiddenServices.isEmpty ? reasons : reasons.map { $0.concealing(flow.hiddenServices) }
+        let hidden = definition.hiddenServices
+        return hidden.isEmpty ? reasons : reasons.map { $0.concealing(hidden) }
     }
 
     /// The same with what no client may know.
@@ -13,7 +14,7 @@ extension DataScope {
         switch guardian {
         case .shape(let path, let rule):
             guard let document = present(at: path) else { return reasons(at: path, "is not there") }
-            return rule.violations(in: document).within(path.text)
+            return rule.violations(in: document, saying: said).within(path.text)
         case .all(let parts):
             return parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { reasons(against: $0) }
         case .any(let parts): return parts.flatMap { reasons(against: $0) }
@@ -21,7 +22,7 @@ extension DataScope {
         case .named(let place):
             let named = definition.guards[place]
             let reasons = reasons(against: named.guard)
-            return named.say.map(reasons.saying) ?? reasons
+            return named.say.map { reasons.saying(said($0)) } ?? reasons
         case .compare(let left, let sign, let right):
             return [compare(left, sign, right).reason ?? reason(left, sign, right)]
         case .isTrue(let path): return reasons(at: path, "must be true")
@@ -145,16 +146,16 @@ extension DataScope {
 
 extension [JSONViolation] {
     /// The same places, each once, in the author's words.
-    func saying(_ text: String) -> [JSONViolation] {
+    func saying(_ text: SaidText) -> [JSONViolation] {
         reduce(into: []) { said, reason in
             guard !said.contains(where: { $0.pointer == reason.pointer }) else { return }
-            said.append(JSONViolation(pointer: reason.pointer, detail: text))
+            said.append(JSONViolation(text, at: reason.pointer))
         }
     }
 
     /// The same with pointers that begin at a place further out.
     func within(_ root: String) -> [JSONViolation] {
-        map { JSONViolation(pointer: root + $0.pointer, detail: $0.detail) }
+        map { $0.at(root + $0.pointer) }
     }
 }
 

@@ -28,6 +28,21 @@ struct DataScope {
             case .command(let command): command.guards
             }
         }
+
+        /// What the author says to people.
+        var texts: FlowTexts {
+            switch self {
+            case .flow(let flow): flow.texts
+            case .command(let command): command.texts
+            }
+        }
+
+        var hiddenServices: Set<String> {
+            switch self {
+            case .flow(let flow): flow.hiddenServices
+            case .command(let command): command.hiddenServices
+            }
+        }
     }
 
     /// The data of the event; of a command, its input.

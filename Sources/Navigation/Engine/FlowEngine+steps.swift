@@ -215,6 +215,7 @@ extension StepRun {
     /// Starts the journey's own flow.
     mutating func begin(_ flow: FlowDefinition, input: JSONDocument) throws(JourneyRefusal) {
         journey = Journey(id: journey.id, flow: flow, now: now, step: journey.step)
+        said = nil
         journey.owned = services.owned
         journey.coordinators = [
             Coordinator(

@@ -233,7 +233,8 @@ extension StepRun {
         let patch = ServicePatch(flow: flow.id, version: flow.version)
         func isOfSession(_ action: Action) -> Bool { owners.owner(of: action.service) == ServiceOwners.session }
         if patches.contains(patch) || services.source.isPatched(patch) {
-            return try run(migration.patch.filter { !isOfSession($0) }, of: coordinator)
+            try run(migration.patch.filter { !isOfSession($0) }, of: coordinator)
+            return
         }
         if migration.patch.contains(where: isOfSession) { patches.append(patch) }
         try run(migration.patch, of: coordinator)

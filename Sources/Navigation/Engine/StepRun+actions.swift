@@ -2,14 +2,17 @@ import JSONDocument
 
 extension StepRun {
     /// Runs actions with the data of a coordinator's flow. A lenient run undoes a list of actions that fails.
-    mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) {
-        guard !actions.isEmpty else { return }
+    ///
+    /// - Returns: the output of the last command that they called.
+    @discardableResult
+    mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) -> JSONDocument? {
+        guard !actions.isEmpty else { return nil }
         let keys = try keys()
         var scope = try scope(of: coordinator)
         guard isLenient else {
             try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
-            return
+            return scope.result
         }
         let mark = services.mark
         do {
@@ -19,6 +22,7 @@ extension StepRun {
         } catch {
             services.rewind(to: mark)
         }
+        return scope.result
     }
 }
 

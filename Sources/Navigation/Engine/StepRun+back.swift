@@ -102,7 +102,7 @@ extension DataScope {
     /// What `back` does without data: the first transition whose guard holds and that reads nothing of an event. Nil
     /// for nothing.
     func undoing(_ transitions: [Transition]) -> Transition? {
-        for transition in transitions where !flow.readsEvent(transition) {
+        for transition in transitions where !definition.readsEvent(transition) {
             switch test(transition) {
             case .holds: return transition
             case .fails: continue
@@ -113,7 +113,7 @@ extension DataScope {
     }
 }
 
-extension FlowDefinition {
+extension DataScope.Definition {
     /// Whether the guard or an action of a transition reads the data of the event.
     func readsEvent(_ transition: Transition) -> Bool {
         transition.guard.map(readsEvent) ?? false

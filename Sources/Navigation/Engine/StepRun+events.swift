@@ -10,12 +10,16 @@ package struct Reaction {
     /// The rules for the event's data, found in the same order, and the coordinator in whose flow they are.
     package let rules: [FormRule]
     package let rulesOf: Int
+    /// The coordinator in whose flow ``shape`` is.
+    let shapeOf: Int
 
     /// - Parameter own: the coordinator of the screen.
     init(_ rule: EventRule, of coordinator: Int, in flow: FlowDefinition, on screen: Screen, of own: Int) {
         self.rule = rule
         self.coordinator = coordinator
-        shape = screen.accepts[rule.event] ?? flow.accepts[rule.event]
+        let accepted = screen.accepts[rule.event]
+        shape = accepted ?? flow.accepts[rule.event]
+        shapeOf = accepted == nil ? coordinator : own
         let form = screen.forms[rule.event]
         rules = form ?? flow.forms[rule.event] ?? []
         rulesOf = form == nil ? coordinator : own
@@ -64,8 +68,13 @@ extension StepRun {
     mutating func checkData(for reaction: Reaction) throws(JourneyRefusal) {
         guard case .data(let data) = event else { return }
         let fits = reaction.shape?.accepts(data) ?? true
-        if fits, reaction.rules.isEmpty { return }
-        var violations = fits ? [] : reaction.shape?.violations(in: data) ?? []
+        if fits, reaction.rules.isEmpty, reaction.shape?.fields.isEmpty ?? true { return }
+        var violations: [JSONViolation] = []
+        if let shape = reaction.shape, !fits || !shape.fields.isEmpty {
+            let scope = try scope(of: reaction.shapeOf)
+            if !fits { violations = shape.violations(in: data, saying: scope.said) }
+            violations += scope.violations(in: data, of: shape, besides: violations)
+        }
         if !reaction.rules.isEmpty {
             violations += try scope(of: reaction.rulesOf).violations(of: reaction.rules, fits: fits)
         }
@@ -176,7 +185,7 @@ extension DataScope {
             let verdict = test(rule.guard)
             // Where data is missing or of another type, the schema has said so already.
             guard verdict == .fails || (verdict == .undecided && fits) else { return [] }
-            return rule.violations(reasons(against: rule.guard))
+            return rule.violations(reasons(against: rule.guard), saying: said)
         }
     }
 }

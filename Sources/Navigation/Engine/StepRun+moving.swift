@@ -38,14 +38,23 @@ extension StepRun {
         return params
     }
 
-    /// Runs the actions of a transition; the caller does the move.
+    /// Runs the actions of a transition, and says what it says; the caller does the move.
     mutating func perform(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
         switch purpose {
         case .link(false), .resume: if !transition.isOpenToLinks { throw .guardNotMet([.damage]) }
         case .event, .release, .link(true): break
         }
         note(transition, of: coordinator)
-        try run(transition.actions, of: coordinator)
+        let result = try run(transition.actions, of: coordinator)
+        guard let say = transition.say else { return }
+        switch purpose {
+        case .event, .release:
+            var scope = try scope(of: coordinator)
+            scope.result = result
+            said = scope.said(say)
+        // The person has not done what the transition speaks of.
+        case .link, .resume: break
+        }
     }
 
     /// Marks the top frame for going back later.

@@ -37,6 +37,8 @@ struct StepRun {
     var isGoingBack = false
     /// How often standing rules have moved the journey.
     var automaticMoves = 0
+    /// What the last transition that the step has taken tells the person; nil for nothing.
+    var said: SaidText?
     /// Whether a timer was taken, or the time of a flow was over.
     var hasActedByTime = false
 
@@ -175,6 +177,7 @@ extension StepRun {
             journey.owned = services.owned
         }
         journey.step += 1
+        if journey.message != said { journey.message = said }
         if journey.task != nil { numberTask() }
         if let top = journey.frames.indices.last, journey.frames[top].knownPlace < 0 {
             // So that later steps need not look it up.

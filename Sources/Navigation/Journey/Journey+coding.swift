@@ -20,6 +20,7 @@ import JSONDocument
 /// - `timers`: of each timer that has been due: the coordinator whose flow has it, or -1 for the top screen; its key;
 ///   how many moments have passed, or 0 for no more; the first of these, where the data says it
 /// - `input`: what the flow of a journey that is over was given, unless that was an empty object
+/// - `say`: what the last step tells the person: the text, then, where it has several, by language
 /// - `user`: 1 when a user was signed in at the last step
 extension Journey {
     /// The stored form of the journey.
@@ -71,8 +72,20 @@ extension Journey {
             writer.name("output")
             writer.document(output)
         }
+        if let message { write(message, to: &writer) }
         if isOfUser { writer.add(#","user":"#, 1) }
         writer.endObject()
+    }
+
+    private func write(_ message: SaidText, to writer: inout JSONWriter) {
+        writer.name("say")
+        writer.beginArray()
+        writer.string(message.text)
+        if !message.translations.isEmpty {
+            let texts = message.translations.sorted { $0.key < $1.key }
+            writer.document(JSONDocument(members: texts.map { (name: $0.key, value: JSONDocument($0.value)) }))
+        }
+        writer.endArray()
     }
 
     private func write(_ task: PendingTask, to writer: inout JSONWriter) {
@@ -147,7 +160,7 @@ extension Journey {
         let names = [
             "id", "step", "at", "end", "due", "who", "on", "task", "challenge", "own", "timers", "status", "flow",
             "version",
-            "input", "outcome", "output", "user",
+            "input", "outcome", "output", "say", "user",
         ]
         var ordered = JSONWriter(reservingCapacity: 256)
         ordered.beginObject()
@@ -223,6 +236,7 @@ extension Journey {
         }
         if json.isName("outcome") { extras.outcome = try json.string() }
         if json.isName("output") { extras.output = try json.document() }
+        if json.isName("say") { extras.message = try SaidText(reading: &json) }
         let isOfUser = json.isName("user") ? try json.int() == 1 : false
         try json.endObject()
         self.init(
@@ -247,6 +261,19 @@ extension PendingTask {
         }
         let challenge = json.isName("challenge") ? try json.string() : nil
         self.init(number: UInt64(number), name: name, input: input, challenge: challenge, notes: notes)
+    }
+}
+
+extension SaidText {
+    fileprivate init(reading json: inout JSONReader) throws(JSONReadError) {
+        try json.beginArray()
+        let text = try json.string()
+        var translations: [String: String] = [:]
+        if !json.endsArray() {
+            for (language, text) in try json.document().members ?? [] { translations[language] = text.string }
+            try json.endArray()
+        }
+        self.init(text: text, translations: translations)
     }
 }
 

@@ -10,11 +10,13 @@ extension Journey {
         var task: PendingTask?
         var owned: [OwnedService] = []
         var timers: PassedTimers?
+        var message: SaidText?
 
         /// Nil when there is none of it.
         var boxed: ExtrasBox? {
             let isEmpty =
                 outcome == nil && output == nil && formerInput == nil && task == nil && owned.isEmpty && timers == nil
+                && message == nil
             return isEmpty ? nil : ExtrasBox(self)
         }
     }
@@ -60,6 +62,12 @@ extension Journey {
     public internal(set) var owned: [OwnedService] {
         get { box?.extras.owned ?? [] }
         set { extras.owned = newValue }
+    }
+
+    /// What the last step tells the person; nil for nothing.
+    package internal(set) var message: SaidText? {
+        get { box?.extras.message }
+        set { extras.message = newValue }
     }
 
     /// The timers that have been due; nil when none has.

@@ -247,20 +247,24 @@ extension FlowReader {
         return (isUnknown ? "\"\(keyword)\" is not a keyword of draft 7 and is ignored" : detail) + "; \(advice)"
     }
 
-    mutating func shape(_ node: FlowNode?) -> ShapeRule? {
+    /// - Parameters:
+    ///   - context: of the values in its texts; nil where there are none.
+    ///   - isForm: whether clients are shown the schema, for the data of an event.
+    mutating func shape(_ node: FlowNode?, _ context: DataContext? = nil, isForm: Bool = false) -> ShapeRule? {
         guard let node else { return nil }
         guard node.isObject || node.value.kind == .bool else {
             return refuse(
                 node, .badSchema, "the value is \(node.kind); a JSON Schema is an object or a boolean")
         }
         do {
-            let schema = try JSONSchema(withLocalTexts(node))
-            for warning in schema.warnings where !warning.pointer.hasSuffix("/" + SchemaTexts.sayKey) {
+            let schema = try JSONSchema(withLocalTexts(node, context))
+            let known = [SchemaTexts.sayKey] + (isForm ? Array(FormField.keys) : [])
+            for warning in schema.warnings where !known.contains(where: { warning.pointer.hasSuffix("/" + $0) }) {
                 report(
                     node.place.appending(below: warning.pointer), .doubtfulSchema,
                     Self.advised(warning.detail, warning.pointer, isUnknown: warning.kind == .unknownKeyword))
             }
-            return ShapeRule(schema: schema)
+            return ShapeRule(schema: schema, fields: isForm ? fields(of: node) : [])
         } catch {
             report(
                 node.place.appending(below: error.pointer), .badSchema,

@@ -30,19 +30,24 @@ extension FlowReader {
 
     func schema(at path: DataPath, _ context: DataContext) -> JSONDocument {
         guard path.built.isEmpty else { return true }
-        let whole: JSONDocument?
         switch path.root {
-        case .service(let name): whole = services[name]?.schema
-        case .event: if case .shaped(let schema) = context.event { whole = schema } else { whole = nil }
-        case .input: whole = inputSchema
         case .now: return ["type": "string", "format": "date-time", "minLength": 24, "maxLength": 24]
-        case .result: whole = context.result
-        case .output: whole = context.output
-        case .frame: whole = nil
-        case .item: whole = context.item
         case .index: return ["type": "integer", "minimum": 0]
+        default: return document(of: path.root, context).flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
         }
-        return whole.flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
+    }
+
+    /// The schema of a document; nil where nothing is known of it.
+    func document(of root: DataPath.Root, _ context: DataContext) -> JSONDocument? {
+        switch root {
+        case .service(let name): services[name]?.schema
+        case .event: if case .shaped(let schema) = context.event { schema } else { nil }
+        case .input: inputSchema
+        case .result: context.result
+        case .output: context.output
+        case .item: context.item
+        case .frame, .now, .index: nil
+        }
     }
 
     func kinds(of template: ValueTemplate, _ context: DataContext) -> SchemaOverlap.Kinds {

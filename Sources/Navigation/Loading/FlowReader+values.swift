@@ -69,7 +69,7 @@ extension FlowReader {
         return checkService(service, at: node.place) ? path : nil
     }
 
-    private mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
+    mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
         guard let path = DataPath(text, inList: context.item != nil) else {
             report(
                 place, .badPointer,

@@ -72,6 +72,14 @@ package struct SchemaRoom {
         return (schema[member: "properties"]?.count ?? 0) > 0 && !open.contains { schema[member: $0] != nil }
     }
 
+    /// Whether the value, or one that it is a part of, is only to be written.
+    func isWriteOnly(_ pointer: JSONPointer) -> Bool {
+        (0...pointer.tokens.count).contains { length in
+            let way = way(along: JSONPointer(Array(pointer.tokens.prefix(length))))
+            return way.length == length && way.schema?[member: "writeOnly"]?.bool == true
+        }
+    }
+
     /// The author's text beside the schema of a value.
     func say(at pointer: JSONPointer) -> String? {
         let way = way(along: pointer) { schema, token in
@@ -81,10 +89,10 @@ package struct SchemaRoom {
         return way.length == pointer.tokens.count ? way.schema?[member: SchemaTexts.sayKey]?.string : nil
     }
 
-    /// Whether there is such a text anywhere in a schema.
-    static func says(_ schema: JSONDocument) -> Bool {
-        if let elements = schema.elements { return elements.contains(where: says) }
-        return schema.members?.contains { $0.name == SchemaTexts.sayKey || says($0.value) } ?? false
+    /// Whether there is one of the keys anywhere in a schema.
+    static func mentions(_ keys: Set<String>, in schema: JSONDocument) -> Bool {
+        if let elements = schema.elements { return elements.contains { mentions(keys, in: $0) } }
+        return schema.members?.contains { keys.contains($0.name) || mentions(keys, in: $0.value) } ?? false
     }
 
     /// The first token that cannot be of an element of the list at its place. Where no schema says that there is a list,

@@ -36,12 +36,21 @@ extension FlowEngine {
     /// takes any data has an empty one.
     package func eventSchemas(
         of journey: Journey, services: any ServiceDocuments, now: Int64
-    ) throws(JourneyRefusal) -> [String: JSONDocument] {
-        guard journey.isActive, let top = journey.frames.last else { return [:] }
+    ) throws(JourneyRefusal) -> EventSchemas {
+        guard journey.isActive, let top = journey.frames.last else { return EventSchemas() }
         var run = StepRun(self, journey, services, now: now, event: .unknown)
-        var schemas: [String: JSONDocument] = [:]
-        for reaction in try run.reactions() { schemas[reaction.rule.event] = reaction.shape?.document ?? .emptyObject }
-        schemas[EventRule.back] = try run.screen(of: top).screen.accepts[EventRule.back]?.document
+        var schemas = EventSchemas()
+        for reaction in try run.reactions() where schemas[reaction.rule.event] == nil {
+            guard let shape = reaction.shape else {
+                schemas[reaction.rule.event] = .emptyObject
+                continue
+            }
+            let scope = try run.scope(of: reaction.shapeOf)
+            schemas[reaction.rule.event] = scope.form(shape, &schemas.texts)
+        }
+        if let shape = try run.screen(of: top).screen.accepts[EventRule.back] {
+            schemas[EventRule.back] = try run.scope(of: top.coordinator).form(shape, &schemas.texts)
+        }
         return schemas
     }
 
@@ -68,7 +77,25 @@ extension FlowEngine {
         json.endObject()
         var tag = ViewTag(journey.step)
         tag.mix("stuck")
-        return ViewText(bytes: json.bytes, isRestless: true, tag: tag.value)
+        var texts = FlowTexts.none
+        if let message = journey.message { texts.add(message) }
+        return ViewText(bytes: json.bytes, isRestless: true, tag: tag.value, texts: texts)
+    }
+}
+
+/// The schemas of events by their names.
+package struct EventSchemas: Sendable {
+    private var schemas: [String: JSONDocument] = [:]
+    /// The texts in them that hold values and are written in several languages.
+    package fileprivate(set) var texts = FlowTexts.none
+
+    package init() {}
+
+    package var isEmpty: Bool { schemas.isEmpty }
+
+    package fileprivate(set) subscript(event: String) -> JSONDocument? {
+        get { schemas[event] }
+        set { schemas[event] = newValue }
     }
 }
 
@@ -79,6 +106,9 @@ package struct ViewText: Sendable {
     package let isRestless: Bool
     /// Changes with everything that the view shows: the step, the flow, the documents, and what can be done.
     package let tag: UInt64
+    /// The texts in it that only its journey has in several languages: those that hold values, and those of flows that
+    /// have started the flow on top.
+    package let texts: FlowTexts
 }
 
 /// Mixes numbers to one that is the same in every process.
@@ -119,22 +149,32 @@ extension StepRun {
         services.listWork = StepServices.mostListWork
         var json = JSONWriter(reservingCapacity: 1_024)
         var tag = ViewTag(journey.step)
+        var texts = FlowTexts.none
         if let dueAt = journey.dueAt { tag.mix(UInt64(bitPattern: dueAt)) }
         json.beginObject()
         Self.writeHead(of: journey, status: journey.status.rawValue, to: &json)
         if journey.isActive, let top = journey.frames.last {
             let screen = try screen(of: top)
             // An entity tag does not outlast an edit of a file.
-            for coordinator in journey.coordinators { tag.mix(try flow(of: coordinator.id).tag) }
+            for coordinator in journey.coordinators {
+                let flow = try flow(of: coordinator.id)
+                tag.mix(flow.tag)
+                if !flow.formServices.isEmpty { mix(flow.formServices, seenBy: coordinator.id, &tag) }
+            }
             json.add(screen.text.head)
+            if let title = screen.text.title {
+                json.add("", try say(title, of: top.coordinator, &texts, &tag))
+                json.add(ScreenText.presentationName)
+            }
             json.add("", top.presentation.rawValue)
             json.add(screen.text.data)
             let owners = owners(of: top.coordinator)
+            if !screen.formServices.isEmpty { mix(screen.formServices, seenBy: top.coordinator, &tag) }
             writeData(of: screen, seenBy: owners, to: &json, &tag)
             if let params = top.params { json.add(#"},"params":"#, params) }
             json.add(top.params == nil ? #"}},"events":["# : #"},"events":["#)
             let canGoBack = try canGoBack()
-            try writeEvents(of: screen, seenBy: owners, withBack: canGoBack, to: &json, &tag)
+            try writeEvents(of: screen, seenBy: owners, withBack: canGoBack, to: &json, &texts, &tag)
             if canGoBack { tag.mix(1) }
             json.add(canGoBack ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
             writeStack(to: &json)
@@ -145,7 +185,26 @@ extension StepRun {
         }
         Self.writeEnd(of: journey, dueAt: journey.dueAt, timesMovedBy: shift, to: &json)
         json.endObject()
-        return ViewText(bytes: json.bytes, isRestless: isRestless(), tag: max(tag.value, 1))
+        if let message = journey.message { texts.add(message) }
+        return ViewText(bytes: json.bytes, isRestless: isRestless(), tag: max(tag.value, 1), texts: texts)
+    }
+
+    /// An author's text with its values.
+    private mutating func say(
+        _ text: String, of coordinator: Int, _ texts: inout FlowTexts, _ tag: inout ViewTag
+    ) throws(JourneyRefusal) -> String {
+        let said = try scope(of: coordinator).said(text)
+        texts.add(said)
+        tag.mix(said.text)
+        // Each language may show other values.
+        for (_, text) in said.translations.sorted(by: { $0.key < $1.key }) { tag.mix(text) }
+        return said.text
+    }
+
+    /// The forms of a screen show parts of these services, whether they are asked for or not.
+    private mutating func mix(_ shown: [String], seenBy coordinator: Int, _ tag: inout ViewTag) {
+        let owners = owners(of: coordinator)
+        for service in shown { tag.mix(services.version(of: service, owner: owners.owner(of: service))) }
     }
 
     fileprivate static let noScreen: StaticString =
@@ -175,6 +234,7 @@ extension StepRun {
         } else {
             json.add(#","due_at":null"#)
         }
+        json.add(#","message":"#, journey.message?.text)
     }
 
     private mutating func isRestless() -> Bool {
@@ -203,13 +263,14 @@ extension StepRun {
 
     private mutating func writeEvents(
         of screen: PreparedScreen, seenBy owners: ServiceOwners, withBack canGoBack: Bool, to json: inout JSONWriter,
+        _ texts: inout FlowTexts,
         _ tag: inout ViewTag
     ) throws(JourneyRefusal) {
         // Clients know that they can go back; listed is what they can send with it.
         let back = canGoBack && screen.screen.accepts[EventRule.back] != nil
         if journey.coordinators.count == 1, let shapes = screen.eventShapes, services.fit(shapes, seenBy: owners) {
             json.add(screen.text.events)
-            if back { json.add(event: EventRule.back, why: [], isFirst: screen.text.events.isEmpty) }
+            if back { try writeBack(of: screen.screen, isFirst: screen.text.events.isEmpty, to: &json, &texts, &tag) }
             return
         }
         let reactions = try reactions()
@@ -218,10 +279,33 @@ extension StepRun {
             for obstacle in obstacles {
                 tag.mix(UInt64(place))
                 tag.mix(obstacle.pointer)
+                tag.mix(obstacle.detail)
+                texts.add(SaidText(text: obstacle.detail, translations: obstacle.translations))
             }
-            json.add(event: reactions[place].rule.event, why: obstacles, isFirst: place == 0)
+            let label = try label(of: reactions[place], on: screen.screen, &texts, &tag)
+            json.add(event: reactions[place].rule.event, label: label, why: obstacles, isFirst: place == 0)
         }
-        if back { json.add(event: EventRule.back, why: [], isFirst: reactions.isEmpty) }
+        if back { try writeBack(of: screen.screen, isFirst: reactions.isEmpty, to: &json, &texts, &tag) }
+    }
+
+    private mutating func writeBack(
+        of screen: Screen, isFirst: Bool, to json: inout JSONWriter, _ texts: inout FlowTexts, _ tag: inout ViewTag
+    ) throws(JourneyRefusal) {
+        var label = screen.labels[EventRule.back]
+        if let text = label, let top = journey.frames.last { label = try say(text, of: top.coordinator, &texts, &tag) }
+        json.add(event: EventRule.back, label: label, why: [], isFirst: isFirst)
+    }
+
+    /// What people call an event: on the screen, else in the flow that has its rule.
+    private mutating func label(
+        of reaction: Reaction, on screen: Screen, _ texts: inout FlowTexts, _ tag: inout ViewTag
+    ) throws(JourneyRefusal) -> String? {
+        let event = reaction.rule.event
+        if let text = screen.labels[event], let top = journey.frames.last {
+            return try say(text, of: top.coordinator, &texts, &tag)
+        }
+        guard let text = try flow(of: reaction.coordinator).labels[event] else { return nil }
+        return try say(text, of: reaction.coordinator, &texts, &tag)
     }
 
     private mutating func writeStack(to json: inout JSONWriter) {

@@ -42,6 +42,8 @@ public struct JourneyView: Sendable, Equatable {
     public var expiresAt: Int64? { document.time("expires_at") }
     /// When something happens by itself next; nil: never, as the data is.
     public var dueAt: Int64? { document.time("due_at") }
+    /// What the last step tells the person; nil for nothing.
+    public var message: String? { document[member: "message"]?.string }
 }
 
 /// The screen that the client draws.
@@ -81,6 +83,8 @@ public struct ServiceView: Sendable, Equatable {
 public struct EventView: Sendable, Equatable {
     /// The name of the event.
     public let name: String
+    /// What people call it; nil when the flow has no word for it.
+    public let label: String?
     /// Whether nothing is known that would refuse the event.
     public let enabled: Bool
     /// Why the event would be refused. Pointers begin with a service or `input`; an empty one means the stack.
@@ -112,6 +116,7 @@ public struct CoordinatorView: Sendable, Equatable {
 extension EventView {
     fileprivate init(_ document: JSONDocument) {
         name = document.text("name")
+        label = document[member: "label"]?.string
         enabled = document[member: "enabled"]?.bool ?? false
         why = document.list("why").map { JSONViolation(pointer: $0.text("pointer"), detail: $0.text("detail")) }
     }

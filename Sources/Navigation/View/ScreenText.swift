@@ -3,8 +3,10 @@ import JSONDocument
 /// The parts of a journey's view that are the same each time, written once when the flow is loaded. The view of a
 /// journey is written at each of its steps, and nearly all of its bytes are in these parts.
 final class ScreenText: Sendable {
-    /// The member `screen` up to its presentation, and from there to its data.
+    /// The member `screen` up to its presentation, and from there to its data. Up to its title, if that holds values.
     let head: [UInt8]
+    /// The title, if it holds values.
+    let title: String?
     let data: StaticString
     /// An element of `stack` up to its presentation.
     let frame: [UInt8]
@@ -16,12 +18,17 @@ final class ScreenText: Sendable {
     /// - Parameters:
     ///   - events: of the screen and its flow.
     ///   - isBusy: whether it is the screen of a task.
-    init(_ screen: Screen, id: String, flow: String, events: [String], isBusy: Bool) {
+    init(
+        _ screen: Screen, id: String, flow: String, events: [(name: String, label: String?)], isBusy: Bool,
+        hasValuesInTitle: Bool
+    ) {
+        title = hasValuesInTitle ? screen.title : nil
         head = Self.text { json in
             json.add(#","screen":{"id":"#, id)
             json.add(#","name":"#, screen.name)
-            json.add(#","title":"#, screen.title)
-            json.add(#","presentation":"#)
+            if hasValuesInTitle { return json.add(Self.titleName) }
+            json.add(Self.titleName, screen.title)
+            json.add(Self.presentationName)
         }
         data = isBusy ? #","status":"busy","data":{"# : #","data":{"#
         frame = Self.frame(flow: flow, screen: id)
@@ -32,15 +39,20 @@ final class ScreenText: Sendable {
             }
         }
         self.events = Self.text { json in
-            for place in events.indices { json.add(event: events[place], why: [], isFirst: place == 0) }
+            for (place, event) in events.enumerated() {
+                json.add(event: event.name, label: event.label, why: [], isFirst: place == 0)
+            }
         }
     }
+
+    private static let titleName: StaticString = #","title":"#
+    static let presentationName: StaticString = #","presentation":"#
 
     static func frame(flow: String, screen: String) -> [UInt8] {
         text { json in
             json.add(#"{"flow":"#, flow)
             json.add(#","screen":"#, screen)
-            json.add(#","presentation":"#)
+            json.add(presentationName)
         }
     }
 
@@ -56,8 +68,9 @@ extension JSONWriter {
     /// Writes an element of `events`.
     ///
     /// - Parameter why: the obstacles; without any the event is enabled.
-    mutating func add(event name: String, why: [JSONViolation], isFirst: Bool) {
+    mutating func add(event name: String, label: String?, why: [JSONViolation], isFirst: Bool) {
         add(isFirst ? #"{"name":"# : #",{"name":"#, name)
+        if let label { add(#","label":"#, label) }
         if why.isEmpty { return add(#","enabled":true}"#) }
         add(#","enabled":false,"why":["#)
         for place in why.indices {

@@ -18,13 +18,15 @@ package final class JourneyText: Sendable {
     package let dueAt: Int64?
     /// Why the journey cannot go on; nil for one that can.
     package let problem: JourneyRefusal?
+    /// See ``ViewText/texts``.
+    package let texts: FlowTexts
 
     /// Longer ones are not remembered.
     static let mostRememberedBytes = 4 << 10
 
     init(
         of journey: Journey, bytes: [UInt8], etag: ServiceETag, revision: UInt64, processRevision: UInt64,
-        dueAt: Int64?, problem: JourneyRefusal? = nil
+        dueAt: Int64?, problem: JourneyRefusal? = nil, texts: FlowTexts
     ) {
         self.journey = journey.id
         flow = journey.screen?.flow ?? journey.flow
@@ -34,6 +36,7 @@ package final class JourneyText: Sendable {
         self.processRevision = processRevision
         self.dueAt = dueAt
         self.problem = problem
+        self.texts = texts
     }
 
     /// The view as values, read from the text.
@@ -49,11 +52,11 @@ package final class JourneyText: Sendable {
 package struct JourneyForm: Sendable {
     package let text: JourneyText
     /// The schema that the data of each event must have.
-    package let schemas: [String: JSONDocument]
+    package let schemas: EventSchemas
     /// Where the last step has led, if one was taken.
     package let way: JourneyWay?
 
-    package init(text: JourneyText, schemas: [String: JSONDocument], way: JourneyWay? = nil) {
+    package init(text: JourneyText, schemas: EventSchemas = EventSchemas(), way: JourneyWay? = nil) {
         self.text = text
         self.schemas = schemas
         self.way = way
@@ -62,12 +65,12 @@ package struct JourneyForm: Sendable {
 
 extension JourneyWork {
     mutating func form(of entry: KeptJourney, withSchemas: Bool) throws -> JourneyForm {
-        withSchemas ? try form(of: entry) : JourneyForm(text: try text(of: entry), schemas: [:], way: way)
+        withSchemas ? try form(of: entry) : JourneyForm(text: try text(of: entry), way: way)
     }
 
     mutating func form(of entry: KeptJourney) throws -> JourneyForm {
         let text = try text(of: entry)
-        if text.problem != nil { return JourneyForm(text: text, schemas: [:], way: way) }
+        if text.problem != nil { return JourneyForm(text: text, way: way) }
         let schemas = try engine.eventSchemas(of: entry.journey, services: documents, now: pending.now)
         return JourneyForm(text: text, schemas: schemas, way: way)
     }

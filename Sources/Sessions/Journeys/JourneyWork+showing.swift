@@ -39,7 +39,7 @@ extension JourneyWork {
         return JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
             processRevision: documents.process.revision, dueAt: journey.dueAt,
-            problem: problem.concealing(pending.catalog.hidden))
+            problem: problem.concealing(pending.catalog.hidden), texts: view.texts)
     }
 
     private var shownRevision: UInt64 { pending.isRecordChanged ? pending.revision : pending.base.revision }
@@ -51,7 +51,7 @@ extension JourneyWork {
         let text = JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
             processRevision: documents.process.revision,
-            dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)))
+            dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)), texts: view.texts)
         // The newest first. Others that were shown stay as they are: looking at one says nothing of them. Views that
         // depend on the moment are not cached.
         let isUseful = !view.isRestless && view.bytes.count <= JourneyText.mostRememberedBytes

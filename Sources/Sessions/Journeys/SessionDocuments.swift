@@ -120,9 +120,15 @@ final class SessionDocuments: ServiceDocuments {
             switch error {
             case .refused(let refusal):
                 throw CommandRefusal(
-                    [JSONViolation(pointer: refusal.pointer, detail: refusal.detail)], isOutside: refusal.isOutside)
+                    [
+                        JSONViolation(
+                            pointer: refusal.pointer, detail: refusal.detail, translations: refusal.translations)
+                    ], isOutside: refusal.isOutside)
             case .inputInvalid(let errors), .invalid(let errors):
-                throw CommandRefusal(errors.map { JSONViolation(pointer: $0.pointer, detail: $0.detail) })
+                throw CommandRefusal(
+                    errors.map {
+                        JSONViolation(pointer: $0.pointer, detail: $0.detail, translations: $0.translations)
+                    })
             default:
                 failure = error
                 throw CommandRefusal([])

@@ -186,6 +186,8 @@ public struct Refusal: Error, Sendable, Equatable {
     public let pointer: String
     /// Whether the pointer begins with a service instead: only commands of service files say that.
     package private(set) var isOutside = false
+    /// The detail in each of its languages, for one of a service file.
+    package private(set) var translations: [String: String] = [:]
     /// A sentence for people, safe to show to the client.
     public let detail: String
 
@@ -202,5 +204,6 @@ public struct Refusal: Error, Sendable, Equatable {
     init(_ code: String, _ reason: JSONViolation, isOutside: Bool) {
         self.init(code, at: reason.pointer, reason.detail)
         self.isOutside = isOutside
+        translations = reason.translations
     }
 }

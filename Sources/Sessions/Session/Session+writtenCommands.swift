@@ -146,7 +146,8 @@ extension SessionEnvironment {
         } catch {
             switch error {
             case .input(let violations):
-                throw .inputInvalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
+                throw .inputInvalid(
+                    violations.map { .init(pointer: $0.pointer, detail: $0.detail, translations: $0.translations) })
             case .refused(let code, let reason, let isOutside):
                 throw .refused(Refusal(code, reason, isOutside: isOutside))
             }

@@ -60,10 +60,13 @@ package struct InvalidInput: Error, Sendable, Equatable {
     /// RFC 6901.
     package let pointer: String
     package let detail: String
+    /// The detail in each of its languages; empty for one that is not written in several.
+    package let translations: [String: String]
 
-    package init(pointer: String, detail: String) {
+    package init(pointer: String, detail: String, translations: [String: String] = [:]) {
         self.pointer = pointer
         self.detail = detail
+        self.translations = translations
     }
 }
 

@@ -88,6 +88,21 @@ struct TypesCommandTests {
         }
     }
 
+    @Test("members are in the author's order, and those that are in none behind them")
+    func order() async throws {
+        let flow = #"""
+            {"id": "f", "version": 1, "initial": "a", "states": {"a": {"on": {"go": {"target": "a"}},
+             "accepts": {"go": {"type": "object", "additionalProperties": false, "x-order": ["street", "city"],
+               "properties": {"city": {"type": "string"}, "country": {"type": "string"}, "street": {"type": "string"}}}}}}}
+            """#
+        try await withFolder(["flows/f.json": flow]) { _, folder in
+            let types = try await Self.types("ts", ["--flows", "\(folder)/flows", "--services", folder])
+            let places = ["street?:", "city?:", "country?:"].map { types.firstRange(of: $0)?.lowerBound }
+            #expect(
+                !places.contains(nil) && places.compactMap(\.self) == places.compactMap(\.self).sorted(), "\(types)")
+        }
+    }
+
     @Test("what a type can say it says: names, choices, what may be left out, what is null")
     func precision() async throws {
         let schema = TypeSample.object(

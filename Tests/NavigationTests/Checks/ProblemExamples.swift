@@ -98,7 +98,7 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         .init(.badValue, "/lives", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""lives": "60d""#)),
     ]
 
-    static let all = timers + lists + others
+    static let all = timers + lists + texts + others
 
     private static let others: [ProblemExample] = [
         .init(

@@ -301,11 +301,13 @@ struct DataTests {
         #expect(
             try traveller.view().events == [
                 EventView(
-                    name: "blocked", enabled: false,
+                    name: "blocked", label: nil, enabled: false,
                     why: [JSONViolation(pointer: "/limits/low", detail: "must be more than 3")]),
-                EventView(name: "depends", enabled: true, why: []), EventView(name: "mends", enabled: true, why: []),
+                EventView(name: "depends", label: nil, enabled: true, why: []),
+                EventView(name: "mends", label: nil, enabled: true, why: []),
                 EventView(
-                    name: "strict", enabled: false, why: [JSONViolation(pointer: "/limits/ok", detail: "is required")]),
+                    name: "strict", label: nil, enabled: false,
+                    why: [JSONViolation(pointer: "/limits/ok", detail: "is required")]),
             ])
         try traveller.send("mends")
         #expect(traveller.screen == "c")

@@ -165,7 +165,7 @@ struct WizardTests {
                 + #"{"flow":"wizard","screen":"page1","presentation":"push"}],"#
                 + #""coordinators":{"flow":"wizard","state":"page1","children":[]},"outcome":null,"output":null,"#
                 + #""started_at":"2026-01-01T00:00:00.000Z","expires_at":"2026-01-01T00:30:00.000Z","#
-                + #""due_at":"2026-01-01T00:30:00.000Z"}"#)
+                + #""due_at":"2026-01-01T00:30:00.000Z","message":null}"#)
     }
 
     @Test("a kept journey is small")

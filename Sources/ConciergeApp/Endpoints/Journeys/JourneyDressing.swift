@@ -25,33 +25,35 @@ struct JourneyDressing: Sendable {
     ///
     /// It names the state, the language and the texts, so that no two languages have the same, and none outlasts an
     /// edit. As a condition of a write it stands for the state: see ``Conditions/ofWrite(_:ofJourney:)``.
-    func etag(_ opaque: @autoclosure () -> String, of flow: String, for request: HTTPRequest) -> String? {
-        language(of: flow, for: request).map { etag(opaque(), of: flow, in: $0) }
+    func etag(_ opaque: @autoclosure () -> String, of text: JourneyText, for request: HTTPRequest) -> String? {
+        language(of: text, for: request).map { etag(opaque(), of: text.flow, in: $0) }
     }
 
     private func etag(_ opaque: String, of flow: String, in language: String) -> String {
         "\"\(opaque)-\(language)-\(tags[flow] ?? "")\""
     }
 
-    private func language(of flow: String, for request: HTTPRequest) -> String? {
-        guard translates, let texts = texts[flow] else { return nil }
-        return AcceptedLanguages(request).best(of: texts.languages)
+    /// A flow that is written in one language may have been started by one that is written in several.
+    private func language(of text: JourneyText, for request: HTTPRequest) -> String? {
+        guard translates else { return nil }
+        let languages = texts[text.flow]?.languages ?? text.texts.languages
+        return languages.isEmpty ? nil : AcceptedLanguages(request).best(of: languages)
     }
 
     /// A journey's response in the client's language, with the schemas of its events.
     ///
-    /// - Parameter flow: the one whose screen is on top.
+    /// - Parameter text: the journey as the response has it, but for what was added at its end.
     func dress(
-        _ response: consuming HTTPResponse, of flow: String, for request: HTTPRequest,
-        schemas: [String: JSONDocument]? = nil
+        _ response: consuming HTTPResponse, of text: JourneyText, for request: HTTPRequest,
+        schemas: EventSchemas? = nil
     ) -> HTTPResponse {
         guard translates || schemas?.isEmpty == false, !response.body.isEmpty else { return consume response }
-        let (body, language) = dress(response.body, of: flow, for: request, schemas: schemas)
+        let (body, language) = dress(response.body, of: text, for: request, schemas: schemas)
         if language == nil, schemas?.isEmpty ?? true { return response }
         response.body = body
         if let language {
             if let tag = response.fields[.etag] {
-                response.fields[.etag] = etag(tag.filter { $0 != "\"" }, of: flow, in: language)
+                response.fields[.etag] = etag(tag.filter { $0 != "\"" }, of: text.flow, in: language)
             }
             response.fields.add(.contentLanguage, language)
             response.fields.add(.vary, HTTPFieldName.acceptLanguage.text)
@@ -61,17 +63,16 @@ struct JourneyDressing: Sendable {
 
     /// - Returns: the view, and its language where it has one.
     func dress(
-        _ bytes: [UInt8], of flow: String, for request: HTTPRequest, schemas: [String: JSONDocument]? = nil
+        _ bytes: [UInt8], of text: JourneyText, for request: HTTPRequest, schemas: EventSchemas? = nil
     ) -> (view: [UInt8], language: String?) {
-        let language = language(of: flow, for: request)
+        let language = language(of: text, for: request)
         guard language != nil || !(schemas?.isEmpty ?? true), let view = try? JSONDocument(parsing: bytes) else {
             return (bytes, language)
         }
-        let texts = texts[flow]
+        let texts = [schemas?.texts, text.texts, texts[text.flow]].compactMap(\.self)
         var changes: [JSONDocument] = []
         func replace(_ path: String) {
-            guard let texts, let language, let pointer = JSONPointer(parsing: path),
-                let text = view.value(at: pointer)?.string
+            guard let language, let pointer = JSONPointer(parsing: path), let text = view.value(at: pointer)?.string
             else { return }
             let translated = texts.text(text, in: language)
             if translated != text {
@@ -79,10 +80,12 @@ struct JourneyDressing: Sendable {
             }
         }
         replace("/screen/title")
+        replace("/message")
         for (place, event) in (view[member: "events"]?.elements ?? []).enumerated() {
             for index in 0..<(event[member: "why"]?.count ?? 0) { replace("/events/\(place)/why/\(index)/detail") }
+            if event[member: "label"] != nil { replace("/events/\(place)/label") }
             guard let name = event[member: "name"]?.string, var schema = schemas?[name] else { continue }
-            if let texts, let language { schema = SchemaTexts.translated(schema, by: texts, to: language) }
+            if let language { schema = SchemaTexts.translated(schema) { texts.text($0, in: language) } }
             changes.append(["op": "add", "path": JSONDocument("/events/\(place)/schema"), "value": schema])
         }
         guard !changes.isEmpty, let dressed = try? view.applying(JSONDocument(changes)) else {
@@ -91,9 +94,27 @@ struct JourneyDressing: Sendable {
         return (dressed.serialized(), language)
     }
 
-    /// A problem in the client's language.
-    func dress(_ problem: Problem, ofFlow flow: String, for request: HTTPRequest) -> Problem {
-        texts[flow].map { problem.translated(by: $0, for: request) } ?? problem
+    /// Why a journey of a flow cannot be started, in the client's language.
+    func problem(_ refusal: JourneyRefusal, ofFlow flow: String, for request: HTTPRequest) -> Problem {
+        problem(
+            refusal, ofJourneyAt: nil, ofFlow: flow,
+            in: texts[flow].flatMap { AcceptedLanguages(request).best(of: $0.languages) })
+    }
+
+    /// Why a journey takes no such step, in the client's language.
+    func problem(_ refusal: JourneyRefusal, of text: JourneyText, for request: HTTPRequest) -> Problem {
+        problem(
+            refusal, ofJourneyAt: request.journeyPath, ofFlow: text.flow, in: language(of: text, for: request))
+    }
+
+    private func problem(
+        _ refusal: JourneyRefusal, ofJourneyAt path: String?, ofFlow flow: String, in language: String?
+    ) -> Problem {
+        guard let language else { return Problem(refusal, ofJourneyAt: path) }
+        let translated = refusal.translated {
+            $0.translations[language] ?? texts[flow]?.text($0.detail, in: language) ?? $0.detail
+        }
+        return Problem(translated, ofJourneyAt: path).said(in: language)
     }
 }
 
@@ -101,12 +122,27 @@ extension Problem {
     /// The same in the client's language.
     func translated(by texts: FlowTexts, for request: HTTPRequest) -> Problem {
         guard let language = AcceptedLanguages(request).best(of: texts.languages) else { return self }
+        func translated(_ text: InvalidInput) -> String {
+            text.translations[language] ?? texts.text(text.detail, in: language)
+        }
+        return Problem(
+            kind, errors.first { $0.detail == detail }.map(translated) ?? detail,
+            errors: errors.map { InvalidInput(pointer: $0.pointer, detail: translated($0)) },
+            members: members, fields: fields
+        ).said(in: language)
+    }
+
+    fileprivate func said(in language: String) -> Problem {
         var fields = fields
         fields.add(.contentLanguage, language)
         fields.add(.vary, HTTPFieldName.acceptLanguage.text)
-        return Problem(
-            kind, texts.text(detail, in: language),
-            errors: errors.map { InvalidInput(pointer: $0.pointer, detail: texts.text($0.detail, in: language)) },
-            members: members, fields: fields)
+        return Problem(kind, detail, errors: errors, members: members, fields: fields)
+    }
+}
+
+extension [FlowTexts] {
+    /// The text as the first of them has it.
+    fileprivate func text(_ text: String, in language: String) -> String {
+        lazy.map { $0.text(text, in: language) }.first { $0 != text } ?? text
     }
 }

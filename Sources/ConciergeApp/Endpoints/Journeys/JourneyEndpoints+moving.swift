@@ -46,7 +46,7 @@ extension JourneyEndpoints {
         var response = HTTPResponse.page(shown) {
             let text = $1.text
             let view = dressing.dress(
-                Problem.shown(text, under: request.basePath), of: text.flow, for: request, schemas: nil
+                Problem.shown(text, under: request.basePath), of: text, for: request
             ).view
             // The view with two more members at its end.
             $0.raw(view.dropLast())

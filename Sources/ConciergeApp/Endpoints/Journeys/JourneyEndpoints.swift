@@ -62,7 +62,7 @@ final class JourneyEndpoints: Sendable {
             let form = forms[$1.journey]
             let text = form?.text ?? $1
             let view = Problem.shown(text, under: request.basePath)
-            $0.raw(dressing.dress(view, of: text.flow, for: request, schemas: form?.schemas).view)
+            $0.raw(dressing.dress(view, of: text, for: request, schemas: form?.schemas).view)
         }
         if dressing.translates { response.fields.add(.vary, HTTPFieldName.acceptLanguage.text) }
         return response
@@ -85,7 +85,7 @@ final class JourneyEndpoints: Sendable {
                     flow: flow, version: version, input: body["input"], at: screen, params: params,
                     resumes: resumes, withSchemas: includesSchemas, once: response.once))
         } catch let refusal as JourneyRefusal where dressing.translates {
-            throw dressing.dress(Problem(refusal, ofJourneyAt: nil), ofFlow: flow, for: request)
+            throw dressing.problem(refusal, ofFlow: flow, for: request)
         }
     }
 
@@ -121,7 +121,7 @@ final class JourneyEndpoints: Sendable {
     }
 
     private func counted(
-        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil, in session: Session
+        _ request: HTTPRequest, _ text: JourneyText, schemas: EventSchemas? = nil, in session: Session
     ) throws -> HTTPResponse {
         let response = try answer(request, text, schemas: schemas)
         if response.isNews(to: request) { caller.sessions.noteUse(of: session) }
@@ -213,7 +213,7 @@ final class JourneyEndpoints: Sendable {
         json.endObject()
         return request.minimized(
             dressing.dress(
-                .state(.ok, json.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas))
+                .state(.ok, json.bytes, form.text.etag), of: form.text, for: request, schemas: form.schemas))
     }
 
     private static func condition(of request: HTTPRequest, _ step: Int?) throws(Problem) -> WriteCondition {
@@ -249,14 +249,14 @@ final class JourneyEndpoints: Sendable {
     }
 
     private func answer(
-        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
+        _ request: HTTPRequest, _ text: JourneyText, schemas: EventSchemas? = nil
     ) throws -> HTTPResponse {
         request.remark(text)
         try Conditions.checkRead(request, journey: text.etag)
         let isKnown = try isKnown(text, to: request)
         return dressing.dress(
             .state(isKnown ? .notModified : .ok, Problem.shown(text, under: request.basePath), text.etag),
-            of: text.flow, for: request, schemas: schemas)
+            of: text, for: request, schemas: schemas)
     }
 
     /// A view with more at its end, as the value of `tasks` and what follows it. The entity tag changes with that, too;
@@ -268,15 +268,15 @@ final class JourneyEndpoints: Sendable {
         json.raw(rest)
         json.endObject()
         let opaque = "\(form.text.etag.opaque)-\(SHA256Digest(of: rest).text().prefix(16))"
-        let tag = dressing.etag(opaque, of: form.text.flow, for: request) ?? "\"\(opaque)\""
+        let tag = dressing.etag(opaque, of: form.text, for: request) ?? "\"\(opaque)\""
         let isKnown = try Conditions.isNotModified(request, tag)
         var response = HTTPResponse.state(isKnown ? .notModified : .ok, json.bytes, form.text.etag)
         response.fields[.etag] = "\"\(opaque)\""
-        return dressing.dress(response, of: form.text.flow, for: request, schemas: form.schemas)
+        return dressing.dress(response, of: form.text, for: request, schemas: form.schemas)
     }
 
     private func isKnown(_ text: JourneyText, to request: HTTPRequest) throws -> Bool {
-        if let etag = dressing.etag(text.etag.opaque, of: text.flow, for: request) {
+        if let etag = dressing.etag(text.etag.opaque, of: text, for: request) {
             return try Conditions.isNotModified(request, etag)
         }
         return try Conditions.isNotModified(request, text.etag)
@@ -296,7 +296,7 @@ final class JourneyEndpoints: Sendable {
     private func response(_ status: HTTPStatus, _ request: HTTPRequest, _ form: JourneyForm) -> HTTPResponse {
         request.remark(form)
         return dressing.dress(
-            .state(status, form.text.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas)
+            .state(status, form.text.bytes, form.text.etag), of: form.text, for: request, schemas: form.schemas)
     }
 
     /// Adds to the refusal of an ended journey how to start it again.
@@ -309,7 +309,7 @@ final class JourneyEndpoints: Sendable {
                 refusal, ofJourneyAt: request.journeyPath, restart: session.restart(of: id(of: request)))
         default:
             guard dressing.translates, let view = try? session.residentJourney(id(of: request)) else { return error }
-            return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), ofFlow: view.flow, for: request)
+            return dressing.problem(refusal, of: view, for: request)
         }
     }
 

@@ -103,6 +103,7 @@ actor PersonExport {
         json.member("input", journey.input)
         json.member("outcome", journey.outcome)
         json.member("output", journey.output ?? .null)
+        if let message = journey.message { json.member("message", message.text) }
         json.objects("coordinators", journey.coordinators) { json, coordinator in
             json.member("flow", coordinator.flow)
             json.member("version", coordinator.version)

@@ -1,0 +1,181 @@
+import JSONDocument
+
+/// A member of an event's data whose value is chosen from data:
+/// `"x-options": {"of": "/menu/pizzas", "value": "/item/id", "title": "/item/name"}`.
+final class FormField: Sendable {
+    /// Where its schema stands in that of the event.
+    let place: JSONPointer
+    /// The list.
+    let of: ValueTemplate
+    /// Of each element of the list, what is sent.
+    let value: ValueTemplate
+    /// Of each element of the list, what people are shown.
+    let title: ValueTemplate
+
+    init(place: JSONPointer, of: ValueTemplate, value: ValueTemplate, title: ValueTemplate) {
+        self.place = place
+        self.of = of
+        self.value = value
+        self.title = title
+    }
+
+    static let orderKey = "x-order"
+    static let optionsKey = "x-options"
+    static let keys: Set<String> = [orderKey, optionsKey]
+
+    /// The values that its author has written.
+    private var templates: [ValueTemplate] { [of, value, title] }
+
+    /// The services from which it is chosen.
+    var services: Set<String> {
+        var services: Set<String> = []
+        for template in templates {
+            _ = template.contains { path in
+                if let service = path.service { services.insert(service) }
+                return false
+            }
+        }
+        return services
+    }
+
+    /// The values of the field in an event's data, with their places.
+    func values(in data: JSONDocument) -> [(place: JSONPointer, value: JSONDocument)] {
+        var found = [(place: JSONPointer.root, value: data)]
+        var tokens = place.tokens[...]
+        while let token = tokens.popFirst() {
+            if token == "items" {
+                found = found.flatMap { place, value in
+                    (value.elements ?? []).enumerated().map { (place.appending($0.offset), $0.element) }
+                }
+            } else if let name = tokens.popFirst() {
+                found = found.compactMap { place, value in
+                    value[member: name].map { (place.appending(name), $0) }
+                }
+            }
+        }
+        return found
+    }
+}
+
+extension FlowReader {
+    /// Reads `x-order` and `x-options` of a schema, and of the schemas of its members and elements.
+    mutating func fields(of schema: FlowNode) -> [FormField] {
+        guard SchemaRoom.mentions(FormField.keys, in: schema.value) else { return [] }
+        return fields(of: schema, at: .root)
+    }
+
+    /// - Parameter place: in the schema of the event; nil in a part that may describe anything.
+    private mutating func fields(of schema: FlowNode, at place: JSONPointer?) -> [FormField] {
+        checkOrder(of: schema)
+        var fields: [FormField] = []
+        for (key, node) in schema.members ?? [] {
+            switch key {
+            case FormField.optionsKey:
+                if let place {
+                    if let field = field(node, of: schema, at: place) { fields.append(field) }
+                } else {
+                    report(
+                        node.place, .badValue,
+                        "x-options stands beside the schema of a member in properties, or of the items of an array")
+                }
+            case "properties":
+                for (name, node) in node.members ?? [] {
+                    fields += self.fields(of: node, at: place?.appending(key).appending(name))
+                }
+            case "items" where node.isObject: fields += self.fields(of: node, at: place?.appending(key))
+            case "patternProperties", "definitions", "dependencies":
+                for (_, node) in node.members ?? [] { fields += self.fields(of: node, at: nil) }
+            case "items", "additionalItems", "additionalProperties", "contains", "propertyNames", "not", "if", "then",
+                "else", "allOf", "anyOf", "oneOf":
+                for node in node.elements ?? [node] { fields += self.fields(of: node, at: nil) }
+            default: break
+            }
+        }
+        return fields
+    }
+
+    private mutating func checkOrder(of schema: FlowNode) {
+        guard let written = schema[FormField.orderKey] else { return }
+        let known = schema["properties"]?.value.members?.map(\.name) ?? []
+        var seen: Set<String> = []
+        for (name, node) in names(written, of: "a member") {
+            if !known.contains(name) {
+                report(
+                    node.place, .undeclaredMember, "x-order names \"\(name)\", which is not in properties",
+                    guess: guess(name, among: known))
+            } else if !seen.insert(name).inserted {
+                report(node.place, .badValue, "x-order names \"\(name)\" twice")
+            }
+        }
+    }
+
+    private static let optionKeys = ["of", "value", "title"]
+
+    private mutating func field(_ node: FlowNode, of schema: FlowNode, at place: JSONPointer) -> FormField? {
+        guard node.isObject else {
+            return refuse(
+                node, .wrongType,
+                "x-options is an object, as in {\"of\": \"/menu/pizzas\", \"value\": \"/item/id\", "
+                    + "\"title\": \"/item/name\"}, not \(node.kind)")
+        }
+        checkKeys(of: node, allowed: Self.optionKeys, "x-options")
+        let context = DataContext.noEvent
+        let of = required("of", in: node, ": the list to choose from").flatMap { readArgument($0, context) }
+        guard let of else { return nil }
+        checkKind(of: of, .list, "x-options", at: node.place.appending("of"), context)
+        var inner = context
+        inner.item = elementSchema(of: of, context)
+        guard let value = required("value", in: node, ": what is sent, as in \"/item/id\""),
+            let sent = readOption(value, inner)
+        else { return nil }
+        checkDependence(of: of, at: node.place.appending("of"), inner)
+        checkValue(
+            sent, fits: schema.value, at: value.place, inner, .forbiddenValue, "the member's schema does not allow it")
+        var shown = sent
+        if let title = node["title"] {
+            guard let template = readOption(title, inner) else { return nil }
+            shown = template
+        }
+        checkKind(
+            of: shown, [.text, .number, .bool, .null], "a title", at: (node["title"] ?? value).place, inner)
+        return FormField(place: place, of: of, value: sent, title: shown)
+    }
+
+    /// Reads what is taken of each element.
+    private mutating func readOption(_ node: FlowNode, _ context: DataContext) -> ValueTemplate? {
+        guard let template = readArgument(node, context) else { return nil }
+        checkDependence(of: template, at: node.place, context)
+        if !template.contains({ $0.root == .item || $0.root == .index }) {
+            report(
+                node.place, .badValue,
+                "\(node.key) is the same for each element of the list; a member of the element is \"/item/id\"")
+        }
+        return template
+    }
+
+    /// Reports choices that change without a write, and what nobody is shown.
+    private mutating func checkDependence(of template: ValueTemplate, at place: JSONPointer, _ context: DataContext) {
+        if template.contains({ $0.root == .now }) {
+            report(
+                place, .badValue,
+                "choices do not depend on /now: they would be others at every look; keep the day in a service")
+        }
+        checkIsShown(template, at: place, context)
+    }
+}
+
+extension FlowTexts {
+    /// The services of which schemas of events show parts, sorted.
+    func services(of shapes: [String: ShapeRule]) -> [String] {
+        var services: Set<String> = []
+        for shape in shapes.values {
+            for field in shape.fields { services.formUnion(field.services) }
+            guard holdsValues else { continue }
+            _ = SchemaTexts.map(shape.document, at: .root) { value, _ in
+                if let template = value.string.flatMap(template(of:)) { services.formUnion(template.services) }
+                return value
+            }
+        }
+        return services.sorted()
+    }
+}

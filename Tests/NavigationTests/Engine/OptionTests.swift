@@ -1,0 +1,192 @@
+import JSONDocument
+import Navigation
+import Testing
+
+@Suite("Choices from data")
+struct OptionTests {
+    private static func flow(_ schema: JSONDocument, title: String = "/item/name") -> JSONDocument {
+        let options: JSONDocument = [
+            "of": "/limits/pizzas", "value": "/item/id", "title": JSONDocument(title),
+        ]
+        // The place of the options is marked by a null.
+        func filled(_ schema: JSONDocument) -> JSONDocument {
+            guard let members = schema.members else { return schema }
+            return JSONDocument(
+                members: members.map { ($0.name, $0.name == "x-options" ? options : filled($0.value)) })
+        }
+        return Flows.make(["a": ["accepts": ["order": filled(schema)], "on": ["order": ["target": "a"]]]])
+    }
+
+    private static let plain: JSONDocument = [
+        "type": "object", "required": ["pizza"], "x-order": ["pizza", "count"],
+        "properties": ["count": ["type": "integer"], "pizza": ["type": "string", "x-options": nil]],
+    ]
+
+    private static let menu: JSONDocument = [["id": "m", "name": "Margherita"], ["id": "f", "name": "Funghi"]]
+
+    private func traveller(_ flow: JSONDocument, _ pizzas: JSONDocument?) throws -> Traveller {
+        var traveller = try Traveller(flow)
+        traveller.services["limits"] = pizzas.map { ["pizzas": $0] } ?? .emptyObject
+        return traveller
+    }
+
+    private func schema(_ traveller: Traveller) throws -> JSONDocument? {
+        try traveller.engine.eventSchemas(
+            of: traveller.journey, services: traveller.services, now: traveller.now)["order"]
+    }
+
+    private func violations(_ traveller: Traveller, _ data: JSONDocument) -> [String]? {
+        guard case .eventDataInvalid(let violations)? = traveller.refusal(of: "order", data) else { return nil }
+        return violations.map(\.description)
+    }
+
+    @Test("the schema of an event has the choices in place of where they come from, and the author's order")
+    func shown() throws {
+        let traveller = try traveller(Self.flow(Self.plain), Self.menu)
+        let schema = try schema(traveller)
+        #expect(schema?[member: "properties"]?[member: "pizza"]?[member: "enum"] == ["m", "f"])
+        #expect(
+            schema?[member: "properties"]?[member: "pizza"]?[member: "x-options"] == [
+                ["value": "m", "title": "Margherita"], ["value": "f", "title": "Funghi"],
+            ])
+        #expect(schema?[member: "x-order"] == ["pizza", "count"])
+    }
+
+    @Test("what is sent is one of the choices")
+    func checked() throws {
+        var traveller = try traveller(Self.flow(Self.plain), Self.menu)
+        try traveller.send("order", ["pizza": "f"])
+        #expect(
+            violations(traveller, ["pizza": "q"]) == ["/pizza must be one of the values in the list at /limits/pizzas"])
+        // The schema says it already.
+        #expect(violations(traveller, ["pizza": 7]) == ["/pizza must be a string"])
+        #expect(violations(traveller, .emptyObject) == ["/pizza is required"])
+        traveller.services["limits"] = ["pizzas": [["id": "q"]]]
+        try traveller.send("order", ["pizza": "q"])
+    }
+
+    @Test(
+        "where there is no list, or an empty one, nothing can be chosen, and the reason says so",
+        arguments: [
+            (nil, "cannot be chosen: there is no list at /limits/pizzas"),
+            ([], "cannot be chosen: the list at /limits/pizzas is empty"),
+            ("none", "cannot be chosen: /limits/pizzas is a string; x-options takes a list"),
+            ([["name": "without an id"]], "cannot be chosen: the list at /limits/pizzas is empty"),
+        ] as [(JSONDocument?, String)])
+    func nothing(pizzas: JSONDocument?, detail: String) throws {
+        let traveller = try traveller(Self.flow(Self.plain), pizzas)
+        let pizza = try schema(traveller)?[member: "properties"]?[member: "pizza"]
+        #expect(pizza?[member: "enum"] == [] && pizza?[member: "x-options"] == [])
+        #expect(violations(traveller, ["pizza": "m"]) == ["/pizza \(detail)"])
+    }
+
+    @Test("a list has at most 1,000 choices")
+    func bound() throws {
+        func menu(_ count: Int) -> JSONDocument {
+            JSONDocument((0..<count).map { ["id": JSONDocument("\($0)"), "name": "A pizza with a name"] })
+        }
+        let most = try traveller(Self.flow(Self.plain), menu(1_000))
+        #expect(try schema(most)?[member: "properties"]?[member: "pizza"]?[member: "enum"]?.count == 1_000)
+        #expect(most.refusal(of: "order", ["pizza": "999"]) == nil)
+        let more = try traveller(Self.flow(Self.plain), menu(1_001))
+        #expect(try schema(more)?[member: "properties"]?[member: "pizza"]?[member: "enum"] == [])
+        #expect(
+            violations(more, ["pizza": "999"]) == [
+                "/pizza cannot be chosen: /limits/pizzas has 1001 elements; x-options takes at most 1000"
+            ])
+    }
+
+    @Test("members inside of members and elements of arrays are chosen, too, and each is checked")
+    func nested() throws {
+        let schema: JSONDocument = [
+            "properties": [
+                "lines": [
+                    "type": "array",
+                    "items": ["properties": ["items": ["items": ["x-options": nil]], "size": .emptyObject]],
+                ],
+                "first": [
+                    "properties": ["pizza": ["x-options": nil, "x-say": "We do not have {/event/first/pizza}."]]
+                ],
+            ]
+        ]
+        let traveller = try traveller(Self.flow(schema), Self.menu)
+        let places = [
+            "/properties/lines/items/properties/items/items", "/properties/first/properties/pizza",
+        ]
+        let shown = try self.schema(traveller)
+        for place in places {
+            let field = JSONPointer(parsing: place).flatMap { shown?.value(at: $0) }
+            #expect(field?[member: "enum"] == ["m", "f"])
+        }
+        let data: JSONDocument = [
+            "lines": [["items": ["m", "q"]], .emptyObject, ["items": []], ["items": ["r"]]], "first": ["pizza": "q"],
+        ]
+        let wrong = "must be one of the values in the list at /limits/pizzas"
+        #expect(
+            violations(traveller, data) == [
+                "/first/pizza We do not have q.", "/lines/0/items/1 \(wrong)", "/lines/3/items/0 \(wrong)",
+            ])
+        #expect(traveller.refusal(of: "order", ["lines": [["items": ["m", "f", "m"]]]]) == nil)
+    }
+
+    @Test("values are compared as JSON Schema does, and titles are texts")
+    func kinds() throws {
+        let pizzas: JSONDocument = [["id": 1, "name": 2.5], ["id": true], ["id": ["a": 1], "name": nil]]
+        let schema: JSONDocument = ["properties": ["pizza": ["x-options": nil]]]
+        let traveller = try traveller(Self.flow(schema), pizzas)
+        #expect(
+            try self.schema(traveller)?[member: "properties"]?[member: "pizza"]?[member: "x-options"] == [
+                ["value": 1, "title": "2.5"], ["value": true, "title": "true"], ["value": ["a": 1], "title": ""],
+            ])
+        for good in [1, 1.0, true, ["a": 1]] as [JSONDocument] {
+            #expect(traveller.refusal(of: "order", ["pizza": good]) == nil)
+        }
+        for bad in ["1", 2, false, nil, ["a": 2]] as [JSONDocument] {
+            #expect(violations(traveller, ["pizza": bad])?.count == 1)
+        }
+    }
+
+    @Test("what a client sends costs no more than a step may, and has ten reasons at most")
+    func budget() throws {
+        let schema: JSONDocument = ["properties": ["pizza": ["items": ["x-options": nil]]]]
+        let traveller = try traveller(Self.flow(schema), Self.menu)
+        let many = JSONDocument([JSONDocument](repeating: "m", count: 50_000))
+        let reasons = try #require(violations(traveller, ["pizza": many]))
+        #expect(reasons.count == 10 && reasons[0].hasSuffix("takes more work to look up than one step may do"))
+        let wrong = JSONDocument([JSONDocument](repeating: "x", count: 100))
+        #expect(violations(traveller, ["pizza": wrong])?.count == 10)
+    }
+
+    @Test("titles are computed, and texts of the schema hold values in each language")
+    func texts() throws {
+        let flow = Flows.make([
+            "a": [
+                "accepts": [
+                    "order": [
+                        "description": ["en": "At most {/limits/high}", "de": "Höchstens {/limits/high}"],
+                        "properties": [
+                            "pizza": [
+                                "title": "Of {/quote/author}",
+                                "x-options": [
+                                    "of": ["$filter": ["of": "/limits/pizzas", "where": ["is": "/item/is_there"]]],
+                                    "value": "/index", "title": ["$concat": ["/item/name", " (", "/item/id", ")"]],
+                                ],
+                            ]
+                        ],
+                    ]
+                ], "on": ["order": ["target": "a"]],
+            ]
+        ])
+        var traveller = try Traveller(flow)
+        traveller.services["limits"] = [
+            "high": 3, "pizzas": [["id": "m", "name": "M"], ["id": "f", "name": "F", "is_there": true]],
+        ]
+        let schemas = try traveller.engine.eventSchemas(
+            of: traveller.journey, services: traveller.services, now: traveller.now)
+        let pizza = schemas["order"]?[member: "properties"]?[member: "pizza"]
+        #expect(
+            pizza?[member: "title"] == "Of Nobody" && pizza?[member: "x-options"] == [["value": 0, "title": "F (f)"]])
+        #expect(schemas["order"]?[member: "description"] == "At most 3")
+        #expect(schemas.texts.text("At most 3", in: "de") == "Höchstens 3")
+    }
+}
