@@ -52,10 +52,10 @@ struct ModuleTests {
             let result = try await Self.run(
                 """
                 const other = new Session({ token: session.token });
-                const both = [session.service("basket"), other.service("basket")];
-                const add = (sku) => (draft) => void draft.items.push({ sku, quantity: 1 });
-                await Promise.all([1, 2, 3, 4].flatMap((n) => both.map((basket, i) => basket.update(add(`SKU-${i}${n}`)))));
-                done((await both[0].get()).items.map(({ sku }) => sku).sort());
+                const both = [session.service("profile"), other.service("profile")];
+                const add = (name) => (draft) => void (draft.attributes[name] = 1);
+                await Promise.all([1, 2, 3, 4].flatMap((n) => both.map((profile, i) => profile.update(add(`note-${i}${n}`)))));
+                done(Object.keys((await both[0].get()).attributes).sort());
                 """, in: browser)
             #expect(result.elements?.count == 8)
             #expect(Set(result.elements?.compactMap(\.string) ?? []).count == 8)
@@ -165,22 +165,22 @@ struct ModuleTests {
             try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
-                const basket = session.service("basket");
-                await basket.get();
+                const profile = session.service("profile");
+                await profile.patch({ attributes: { notes: [] } });
                 session.follow();
                 await once(session, "change");
                 const other = await Session.open({ token: session.token });
-                const add = (draft, sku) => void draft.items.push({ sku, quantity: 1 });
+                const add = (draft, note) => void draft.attributes.notes.push(note);
                 let runs = 0;
-                await basket.update(async (draft) => {
+                await profile.update(async (draft) => {
                     if (++runs === 1) {
-                        const shown = once(basket, "change");
-                        await other.service("basket").update((theirs) => add(theirs, "THEIRS"));
+                        const shown = once(profile, "change");
+                        await other.service("profile").update((theirs) => add(theirs, "THEIRS"));
                         await shown;
                     }
                     add(draft, "OURS");
                 });
-                done([runs, basket.value.items.map(({ sku }) => sku)]);
+                done([runs, profile.value.attributes.notes]);
                 """, in: browser)
             #expect(result == [2, ["THEIRS", "OURS"]])
         }

@@ -65,6 +65,7 @@ struct ConciergeClientTests {
     @Test("no update is lost, whoever writes at once, and members that a type does not know stay")
     func updates() async throws {
         struct Name: Codable { var name: String }
+        struct Notes: Codable { var attributes: [String: Int] }
         final class Attempts: Sendable { let count = Mutex(0) }
         try await withServer { url, _ in
             let session = try await Session.open(at: url)
@@ -72,18 +73,18 @@ struct ConciergeClientTests {
             let attempts = Attempts()
             try await withThrowingTaskGroup { group in
                 for number in 0..<8 {
-                    let basket = (number.isMultiple(of: 2) ? session : other).service("basket", of: Basket.self)
+                    let notes = (number.isMultiple(of: 2) ? session : other).service("profile", of: Notes.self)
                     group.addTask {
-                        try await basket.update { draft in
+                        try await notes.update { draft in
                             attempts.count.withLock { $0 += 1 }
-                            draft.items.append(Basket.Item(sku: "SKU-\(number)", quantity: 1))
+                            draft.attributes["note-\(number)"] = number
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            let skus = try await session.service("basket", of: Basket.self).get().items.map(\.sku)
-            #expect(skus.sorted() == (0..<8).map { "SKU-\($0)" })
+            let notes = try await session.service("profile", of: Notes.self).get().attributes
+            #expect(notes.keys.sorted() == (0..<8).map { "note-\($0)" })
             // Every one of them was read before the first was written, or there was no conflict to test.
             #expect(attempts.count.withLock { $0 } > 8)
 
@@ -98,14 +99,12 @@ struct ConciergeClientTests {
     func updateMeanwhile() async throws {
         try await withServer { url, _ in
             let session = try await Session.open(at: url, configuration: Wire.configuration(to: url))
-            let basket = session.service("basket", of: Basket.self)
-            try await basket.get()
-            let first: Wire.Reply = .notModified {
-                _ = try? await basket.update { $0.items.append(Basket.Item(sku: "FIRST", quantity: 1)) }
-            }
-            Wire.expect(at: url, path: "/services/basket", replies: [first])
-            try await basket.update { $0.items.append(Basket.Item(sku: "SECOND", quantity: 1)) }
-            #expect(basket.value?.items.map(\.sku) == ["FIRST", "SECOND"])
+            let profile = session.service("profile", of: Profile.self)
+            try await profile.get()
+            let first: Wire.Reply = .notModified { _ = try? await profile.update { $0.attributes["first"] = "1" } }
+            Wire.expect(at: url, path: "/services/profile", replies: [first])
+            try await profile.update { $0.attributes["second"] = "2" }
+            #expect(profile.value?.attributes == ["first": "1", "second": "2"])
         }
     }
 

@@ -10,6 +10,13 @@ import Testing
 struct Profile: Codable {
     var name: String
     var email: String?
+    var attributes: [String: String] = [:]
+}
+
+/// What command `add` of the basket takes.
+struct Choice: Codable {
+    var sku: String
+    var quantity = 1
 }
 
 struct Basket: Codable {
@@ -18,14 +25,7 @@ struct Basket: Codable {
         var quantity: Int
     }
     var items: [Item]
-    var coupon: String?
-
-    /// The schema requires `coupon`, which may be null. What the compiler writes leaves out what is `nil`.
-    func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(items, forKey: .items)
-        try members.encode(coupon, forKey: .coupon)
-    }
+    var total: Int
 }
 // end
 
@@ -88,11 +88,12 @@ struct DocumentationExamples {
             #expect(profile.value?.name == "Ada")
             #expect(profile.etag == "\"2\"")
 
+            try await profile.update { $0.attributes["drink"] = "tea" }
+            #expect(try await profile.get().attributes == ["drink": "tea"])
+
             let basket = session.service("basket", of: Basket.self)
-            try await basket.update { $0.items.append(Basket.Item(sku: "TEA", quantity: 1)) }
-            #expect(try await basket.get().items.count == 1)
-            try await basket.update { $0.coupon = "SPRING" }
-            #expect(try await basket.update { $0.coupon = nil }.coupon == nil)
+            try await basket.call("add", with: Choice(sku: "TEA", quantity: 2))
+            #expect(try await basket.get().total == 900)
             // end
         }
     }

@@ -5,10 +5,10 @@ import sys
 from concierge_client import AuthenticatedClient, Client
 from concierge_client.api.journeys import get_journey, restart_journey, send_event, start_journey
 from concierge_client.api.services import (
-    get_basket, get_profile, patch_basket, patch_profile, replace_profile, replace_quote)
+    call_basket_add, get_basket, get_profile, patch_profile, replace_profile, replace_quote)
 from concierge_client.api.sessions import create_session, end_session, get_session, update_session
 from concierge_client.models import (
-    Basket, BasketPatch, BasketPatchItemsItem, EditQuoteJourneyStart, JourneyRestart, ProfilePatch, ProfileWrite, Quote,
+    Basket, BasketAddInput, EditQuoteJourneyStart, JourneyRestart, ProfilePatch, ProfileWrite, Quote,
     SessionCreation, SessionPatch, SignInEvent, WizardSignIn)
 
 URL = sys.argv[1]
@@ -34,14 +34,13 @@ check(get_profile.sync_detailed("current", client=client, if_none_match=etag), 3
 assert check(replace_profile.sync_detailed(client=client, body=ProfileWrite(name="Ada", locale="en")), 200).locale == "en"
 assert check(patch_profile.sync_detailed(client=client, body=ProfilePatch(locale=None)), 200).locale is None
 
-# A service of the configuration, which wants to know what a write is based on.
-found = get_basket.sync_detailed(client=client)
-assert check(found, 200) == Basket(items=[], coupon=None)
-change = BasketPatch(items=[BasketPatchItemsItem(sku="TEA-1", quantity=2)], coupon="SPRING")
-check(patch_basket.sync_detailed(client=client, body=change), 428)
-basket = check(patch_basket.sync_detailed(client=client, body=change, if_match=found.headers["ETag"]), 200)
-assert (basket.items[0].sku, basket.items[0].quantity, basket.coupon) == ("TEA-1", 2, "SPRING")
-assert check(get_basket.sync_detailed(client=client), 200) == basket
+# A service of the configuration, which commands change.
+assert check(get_basket.sync_detailed(client=client), 200) == Basket(items=[], total=0)
+added = check(call_basket_add.sync_detailed(client=client, body=BasketAddInput(sku="TEA", quantity=2)), 200)
+assert added.output.total == 900
+check(call_basket_add.sync_detailed(client=client, body=BasketAddInput(sku="GOLD")), 409)
+basket = check(get_basket.sync_detailed(client=client), 200)
+assert (basket.items[0].sku, basket.items[0].quantity, basket.total) == ("TEA", 2, 900)
 labels = SessionPatch.from_dict({"labels": {"device": "phone"}})
 assert check(update_session.sync_detailed("current", client=client, body=labels), 200).labels["device"] == "phone"
 

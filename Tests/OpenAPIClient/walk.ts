@@ -1,6 +1,6 @@
 // The walk of the README by a client that openapi-generator's typescript-fetch made. Needs the address of a public listener.
 import {
-    Configuration, JourneysApi, ResponseError, ServicesApi, SessionsApi, type Basket, type BasketPatch,
+    Configuration, JourneysApi, ResponseError, ServicesApi, SessionsApi, type Basket, type BasketAddInput,
 } from "./client";
 
 declare const process: { argv: string[]; exitCode?: number };
@@ -34,15 +34,13 @@ async function walk(): Promise<void> {
     same((await services.replaceProfile({ session, profileWrite: { name: "Ada", locale: "en" } }))?.locale, "en");
     same((await services.patchProfile({ session, profilePatch: { locale: null } }))?.locale, null);
 
-    // A service of the configuration, which wants to know what a write is based on.
-    const found = await services.getBasketRaw({ session });
-    const empty: Basket = await found.value();
-    same([empty.items, empty.coupon], [[], null]);
-    const basketPatch: BasketPatch = { items: [{ sku: "TEA-1", quantity: 2 }], coupon: "SPRING" };
-    await refused(services.patchBasket({ session, basketPatch }), 428);
-    const ifMatch = found.raw.headers.get("ETag") ?? "";
-    same((await services.patchBasket({ session, basketPatch, ifMatch }))?.items[0]?.sku, "TEA-1");
-    same((await services.getBasket({ session })).coupon, "SPRING");
+    // A service of the configuration, which commands change.
+    const empty: Basket = await services.getBasket({ session });
+    same([empty.items, empty.total], [[], 0]);
+    const basketAddInput: BasketAddInput = { sku: "TEA", quantity: 2 };
+    same((await services.callBasketAdd({ session, basketAddInput }))?.output.total, 900);
+    await refused(services.callBasketAdd({ session, basketAddInput: { sku: "GOLD" } }), 409);
+    same((await services.getBasket({ session })).items[0]?.price, 450);
     same((await sessions.updateSession({ session, sessionPatch: { labels: { device: "phone" } } }))?.labels, { device: "phone" });
 
     await journeys.restartJourney({ session, id: "main", journeyRestart: { flow: "wizard" } });

@@ -281,10 +281,10 @@ struct OpenAPITests {
         let ids = try operations(of: document).map { $0[member: "operationId"]?.string ?? "" }
         #expect(Set(ids.map { $0.lowercased() }).count == ids.count)
         #expect(ids.contains("getBasket") && ids.contains("patchQuoteDraft"))
-        let patch = document.value(at: JSONPointer(["components", "schemas", "BasketPatch"]))
+        let patch = document.value(at: JSONPointer(["components", "schemas", "QuoteDraftPatch"]))
         #expect(patch?[member: "required"] == nil)
-        // Without a coupon it is no basket, so a patch cannot remove it.
-        #expect(patch?[member: "properties"]?[member: "coupon"] == ["type": "string", "maxLength": 32])
+        // Without an author it is no quotation, so a patch cannot remove it.
+        #expect(patch?[member: "properties"]?[member: "author"] == ["type": "string", "maxLength": 200])
     }
 
     @Test("tells events apart by name and flows by id, each with its own data; events of back ends for them alone")
