@@ -92,6 +92,20 @@ struct BasketTests {
         }
     }
 
+    @Test("a full basket takes more of what is in it, and nothing else")
+    func full() async throws {
+        try await Self.withBasket { app, client in
+            let items = (0...100).map { #"{"sku":"S\#($0)","name":"Thing","price":1}"# }.joined(separator: ",")
+            let admin = app.admin()
+            #expect(try await admin.send("PUT", Self.catalogue, json: #"{"items":[\#(items)]}"#).status == 200)
+            for number in 0..<100 { _ = try await Self.call("add", #"{"sku":"S\#(number)"}"#, client) }
+            let refused = try await Self.call("add", #"{"sku":"S100"}"#, client)
+            #expect(refused.status == 409 && refused[member: "reason"] == "space")
+            #expect(refused[member: "detail"] == "Your basket is full.")
+            #expect(try await Self.call("add", #"{"sku":"S7"}"#, client).json == ["output": ["total": 101]])
+        }
+    }
+
     @Test("checkout refuses an empty basket, takes what is in it into the order, and leaves it empty")
     func checkout() async throws {
         try await Self.withBasket { _, client in
