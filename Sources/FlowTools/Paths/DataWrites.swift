@@ -10,7 +10,7 @@ struct DataWrites {
             switch action {
             case .patch(let operation):
                 if let value = operation.value { add(value, at: operation.path) }
-            case .merge(let path, let value): add(value, at: path)
+            case .merge(let path, let value), .set(let path, let value): add(value, at: path)
             case .clear, .remove, .call, .task: break
             }
         }

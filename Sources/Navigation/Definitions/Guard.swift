@@ -106,7 +106,9 @@ public struct ShapeRule: Sendable {
     /// Whether a part of the schema has the author's own text.
     private let says: Bool
 
-    package init(schema: JSONSchema, fields: [FormField] = []) {
+    package init(schema: JSONSchema) { self.init(schema: schema, fields: []) }
+
+    init(schema: JSONSchema, fields: [FormField]) {
         self.schema = schema
         self.fields = fields
         says = SchemaRoom.mentions([SchemaTexts.sayKey], in: schema.document)

@@ -4,14 +4,14 @@ import JSONDocument
 package struct FlowLook {
     private let scope: DataScope
     package let coordinator: Int
+    /// The flow that sees it.
+    package let flow: FlowDefinition
 
-    fileprivate init(_ scope: DataScope, of coordinator: Int) {
+    fileprivate init(_ scope: DataScope, of coordinator: Int, in flow: FlowDefinition) {
         self.scope = scope
         self.coordinator = coordinator
+        self.flow = flow
     }
-
-    /// The flow that sees it.
-    package var flow: FlowDefinition { scope.flow }
 
     /// Nil where there is none, or an event would give it.
     package func value(of template: ValueTemplate) -> JSONDocument? {
@@ -35,6 +35,9 @@ extension FlowEngine {
         guard let top = journey.top?.coordinator else { return [] }
         var run = StepRun(self, journey, services, now: now, event: .unknown)
         let others = journey.coordinators.map(\.id).filter { $0 != top }
-        return ([top] + others).compactMap { id in (try? run.scope(of: id)).map { FlowLook($0, of: id) } }
+        return ([top] + others).compactMap { id in
+            guard let scope = try? run.scope(of: id), let flow = try? run.flow(of: id) else { return nil }
+            return FlowLook(scope, of: id, in: flow)
+        }
     }
 }
