@@ -21,7 +21,6 @@ final class FormField: Sendable {
 
     static let orderKey = "x-order"
     static let optionsKey = "x-options"
-    static let keys: Set<String> = [orderKey, optionsKey]
 
     /// The values that its author has written.
     private var templates: [ValueTemplate] { [of, value, title] }
@@ -60,7 +59,7 @@ final class FormField: Sendable {
 extension FlowReader {
     /// Reads `x-order` and `x-options` of a schema, and of the schemas of its members and elements.
     mutating func fields(of schema: FlowNode) -> [FormField] {
-        guard SchemaRoom.mentions(FormField.keys, in: schema.value) else { return [] }
+        guard SchemaRoom.mentions(in: schema.value, { $0.hasPrefix("x-") }) else { return [] }
         return fields(of: schema, at: .root)
     }
 
@@ -88,7 +87,12 @@ extension FlowReader {
             case "items", "additionalItems", "additionalProperties", "contains", "propertyNames", "not", "if", "then",
                 "else", "allOf", "anyOf", "oneOf":
                 for node in node.elements ?? [node] { fields += self.fields(of: node, at: nil) }
-            default: break
+            case FormField.orderKey, SchemaTexts.sayKey: break
+            default:
+                // Keys that begin like that are free, and a misspelt one would check nothing.
+                if key.hasPrefix("x-"), let name = guess(key, among: [FormField.orderKey, FormField.optionsKey]) {
+                    report(node.place, .doubtfulSchema, "nothing reads \"\(key)\"", guess: name)
+                }
             }
         }
         return fields

@@ -111,7 +111,7 @@ public struct ShapeRule: Sendable {
     init(schema: JSONSchema, fields: [FormField]) {
         self.schema = schema
         self.fields = fields
-        says = SchemaRoom.mentions([SchemaTexts.sayKey], in: schema.document)
+        says = SchemaRoom.mentions(in: schema.document) { $0 == SchemaTexts.sayKey }
     }
 
     /// The schema as the file has it.

@@ -258,8 +258,7 @@ extension FlowReader {
         }
         do {
             let schema = try JSONSchema(withLocalTexts(node, context))
-            let known = [SchemaTexts.sayKey] + (isForm ? Array(FormField.keys) : [])
-            for warning in schema.warnings where !known.contains(where: { warning.pointer.hasSuffix("/" + $0) }) {
+            for warning in schema.warnings where !warning.pointer.hasSuffix("/" + SchemaTexts.sayKey) {
                 report(
                     node.place.appending(below: warning.pointer), .doubtfulSchema,
                     Self.advised(warning.detail, warning.pointer, isUnknown: warning.kind == .unknownKeyword))

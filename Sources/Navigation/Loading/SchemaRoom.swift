@@ -89,10 +89,10 @@ package struct SchemaRoom {
         return way.length == pointer.tokens.count ? way.schema?[member: SchemaTexts.sayKey]?.string : nil
     }
 
-    /// Whether there is one of the keys anywhere in a schema.
-    static func mentions(_ keys: Set<String>, in schema: JSONDocument) -> Bool {
-        if let elements = schema.elements { return elements.contains { mentions(keys, in: $0) } }
-        return schema.members?.contains { keys.contains($0.name) || mentions(keys, in: $0.value) } ?? false
+    /// Whether there is such a key anywhere in a schema.
+    static func mentions(in schema: JSONDocument, _ isWanted: (String) -> Bool) -> Bool {
+        if let elements = schema.elements { return elements.contains { mentions(in: $0, isWanted) } }
+        return schema.members?.contains { isWanted($0.name) || mentions(in: $0.value, isWanted) } ?? false
     }
 
     /// The first token that cannot be of an element of the list at its place. Where no schema says that there is a list,

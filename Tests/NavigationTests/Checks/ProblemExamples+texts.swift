@@ -79,8 +79,8 @@ extension ProblemExample {
             .undeclaredMember, "/states/a/accepts/go/properties/b/items/x-order/0",
             form(#"{"properties": {"b": {"items": {"x-order": ["age"]}}}}"#)),
         .init(
-            .doubtfulSchema, "/input/x-order", severity: .warning,
-            flow(#""on": {"go": {"target": "a"}}"#, #", "input": {"x-order": ["a"]}"#)),
+            .doubtfulSchema, "/states/a/accepts/go/properties/x/x-option", guess: "x-options", severity: .warning,
+            form(#"{"properties": {"x": {"x-option": {}}}}"#)),
         .init(.wrongType, place, options(#""/limits/x""#)),
         .init(.missingKey, place, options(#"{"of": "/limits/x"}"#)),
         .init(.missingKey, place, options(#"{"value": "/item/id"}"#)),
