@@ -92,7 +92,7 @@ struct FileSchemaTests {
         objects.append((name: "file", value: FileSchema.flow.document))
         let guardian = definitions.first { $0.name == "guard" }?.value[member: "anyOf"]?[1]
         objects.append((name: "guard", value: try #require(guardian)))
-        #expect(objects.count == 24)
+        #expect(objects.count == 27)
         for (name, schema) in objects {
             let keys = try #require(schema[member: "properties"]?.members).map(\.name)
             // An operation takes some keys with one `op`, and others with another.
@@ -120,12 +120,14 @@ struct FileSchemaTests {
             case "flowTimeout": ["timeout": object]
             case "migration": ["migrations": [object]]
             case "back": screen(["back": object])
+            case "backTransition": screen(["on": ["back": object]])
+            case "dependent": ["invalidates": ["/profile/name": [object]]]
             case "branch": screen(["type": "choice", "branches": [object]])
             case "retry": task(["retry": object])
             case "transition": ["on": ["e": object]]
             case "timer": ["timers": [object]]
             case "screenTimeout": screen(["timeout": object])
-            case "clear", "remove", "merge", "call", "record", "operation": ["entry": [object]]
+            case "clear", "remove", "merge", "set", "call", "record", "operation": ["entry": [object]]
             case "sideTask": ["tasks": ["x": object]]
             case "guard": screen(["requires": [object]])
             case "quantified": screen(["requires": [["every": object]]])

@@ -239,7 +239,7 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             screen(
                 #"{"target": "a"}"#, #""answers": [{"$pointer": ["limits", {"$from": "/event/index"}, "name"]}]"#)),
         .init(
-            .unknownService, "/states/a/answers/0/$pointer/0", guess: "/limits",
+            .unknownService, "/states/a/answers/0/$pointer/0", guess: "limits",
             screen(#"{"target": "a"}"#, #""answers": [{"$pointer": ["limts", {"$from": "/frame/index"}]}]"#)),
         .init(.badValue, "/version", flow(#""a": {"on": {"go": {"target": "a"}}}"#, version: 0)),
         .init(.badValue, "/states/a/type", guess: "choice", flow(#""a": {"type": "choise"}"#)),

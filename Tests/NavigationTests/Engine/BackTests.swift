@@ -202,7 +202,7 @@ struct BackTests {
         var traveller = try Traveller(
             Flows.make([
                 "a": ["on": ["go": ["target": "b"], "side": ["target": "e"]]], "b": screen, "d": deeper,
-                "c": ["on": ["on": ["target": "a"]]], "e": ["on": ["on": ["target": "a"]]],
+                "c": ["type": "final"], "e": ["on": ["on": ["target": "a"]]],
             ]))
         try traveller.send("go")
         try traveller.send("deeper")
@@ -232,7 +232,7 @@ struct BackTests {
             }
             let gone = try go(to: screen, isByOperator: isByOperator)
             #expect(gone.stack == (screen == "a" ? ["a"] : ["a", "e"]))
-            #expect(gone.log == ["exit", "first", "exit", "undo"])
+            #expect(gone.log == ["exit", "exit", "first", "exit", "undo"])
             #expect(gone.claim == nil)
         }
         if link == false { #expect(throws: damage) { try go(to: "a", isByOperator: false) } }

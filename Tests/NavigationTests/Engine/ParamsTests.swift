@@ -202,7 +202,7 @@ struct ParamsWayTests {
         let traveller = try Traveller(Self.flow)
         for (screen, params, pointers) in [
             ("product", ["id": "gone"], [""]), ("product", ["id": "secret"], ["/frame/id"]), ("closed", ["x": 1], [""]),
-            ("product", ["tab": "more"], ["/event/id"]),
+            ("product", ["tab": "more"], [""]),
         ] as [(String, JSONDocument, [String])] {
             do {
                 _ = try go(traveller, to: screen, params)
