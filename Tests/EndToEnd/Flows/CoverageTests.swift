@@ -81,7 +81,6 @@ struct CoverageTests {
           "decide": {"type": "choice", "branches": [
             {"guard": {"not": "grown_up"}, "target": "refused"},
             {"guard": {"compare": ["/loan/amount", ">", 54321]}, "target": "check"},
-            {"guard": {"compare": [{"$sum": {"of": "/loan/items", "each": "/item/price"}}, ">=", 777]}, "target": "refused"},
             {"target": "offer"}]},
           "check": {"type": "task", "task": "check", "timeout": "1d",
             "outcomes": {"scored": {"type": "object", "required": ["score"], "properties": {"score": {"type": "integer", "minimum": 0, "maximum": 100}}}},
@@ -106,11 +105,13 @@ struct CoverageTests {
         ]
         let (text, _) = try await withFolder(files) { folder, _ in await output(of: ["paths", "loan"], files: folder) }
         let coverage = try JSONDocument(parsing: text)
-        #expect(coverage[member: "uncovered"] == [])
+        // A script ends a task with an outcome that it declares.
+        let left = coverage[member: "uncovered"]?.elements ?? []
+        #expect(left.map { $0[string: "transition"] } == ["/states/check/on/done.failed"])
         let (report, status) = try await withFolder(files.merging(["config/flows/tests/loan.json": text]) { $1 }) {
             folder, _ in await output(of: ["test"], files: folder)
         }
-        #expect(status == 0 && report.contains("13 of 13 transitions taken"), "\(report)")
+        #expect(status == 0 && report.contains("11 of 12 transitions taken"), "\(report)")
         let (curl, _) = try await withFolder(files) { folder, _ in
             await output(of: ["paths", "loan", "--curl"], files: folder)
         }
@@ -149,6 +150,6 @@ struct CoverageTests {
         let (curl, _) = try await withFolder(files) { folder, _ in
             await output(of: ["paths", "a", "--curl"], files: folder)
         }
-        #expect(curl.contains(#"curl -sf -X PUT "$ADMIN/v1/sessions/$ID/services/profile/state""#), "\(curl)")
+        #expect(curl.contains(#"curl -sf -X PUT "$ADMIN/v1/sessions/$ID/services/profile""#), "\(curl)")
     }
 }
