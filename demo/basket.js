@@ -10,34 +10,31 @@ export const isBasket = (name, document) =>
 /** Cents, as the services count. */
 const money = (cents) => new Intl.NumberFormat(current(), { style: "currency", currency: "EUR" }).format(cents / 100);
 
-/**
- * Reads what can be bought, and puts something into the basket of a visitor who begins. Another configuration may have another
- * basket, or none: checkout begins without.
- */
-export async function prepareBasket(session, isBeginning) {
+/** So that there is something to order. Another configuration may have another basket, or none: checkout begins without. */
+export async function fillBasket(session) {
   const names = (await session.services()).map(({ name }) => name);
   if (!names.includes("basket") || !names.includes("catalogue")) return;
   const [service, catalogue] = [session.service("basket"), session.service("catalogue")];
   try {
     await Promise.all([service.get(), catalogue.get()]);
-    if (!isBeginning || !isBasket("basket", service.value) || service.value.items.length > 0) return;
+    if (!isBasket("basket", service.value) || service.value.items.length > 0) return;
     for (const { sku } of catalogue.value.items?.slice(0, 2) ?? []) await service.call("add", { sku });
   } catch (problem) {
     if (problem.status === undefined) throw problem;
   }
 }
 
-/** What is in it, with a button to take each out, and what else there is to buy. */
+/** What is in it, with a button to take each out. */
 export function basket(name, { items, total }, pane) {
   const service = pane.session.service(name);
-  const change = (command, body) => () => pane.attempt(() => service.call(command, body));
+  const remove = (sku) => () => pane.attempt(() => service.call("remove", { sku }));
   const row = ({ sku, name, price, quantity }) =>
     element(
       "tr",
       {},
       element("td", {}, `${quantity} × ${name ?? sku}`),
       element("td", {}, money(price * quantity)),
-      element("td", {}, button(word("Remove"), change("remove", { sku }), "", { "aria-label": `${word("Remove")}: ${name ?? sku}` })),
+      element("td", {}, button(word("Remove"), remove(sku), "", { "aria-label": `${word("Remove")}: ${name ?? sku}` })),
     );
   return [
     element("h4", {}, readable(name)),
@@ -47,7 +44,5 @@ export function basket(name, { items, total }, pane) {
       element("tbody", {}, items.map(row)),
       element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, word("Total")), element("td", {}, money(total)), element("td", {}))),
     ),
-    element("p", { class: "actions shelf" }, (pane.session.service("catalogue").value?.items ?? []).map(({ sku, name }) =>
-      button(word("Add {name}", { name: name ?? sku }), change("add", { sku })))),
   ];
 }

@@ -1,6 +1,6 @@
 // One pane: one session, one journey at a time, and what is drawn of it.
 
-import { prepareBasket } from "./basket.js";
+import { fillBasket } from "./basket.js";
 import { Session } from "./concierge.js";
 import { button, element, readable } from "./dom.js";
 import { Drawing } from "./drawing.js";
@@ -96,7 +96,7 @@ export class Pane extends EventTarget {
     const known = journeys.items.filter((journey) => journey.flow === flow);
     const running = given?.view ?? known.find((journey) => journey.status === "active") ?? known[0];
     const needsInput = !running && outline.input?.required?.length;
-    if (flow === "checkout") await prepareBasket(this.session, !running);
+    if (flow === "checkout" && !running) await fillBasket(this.session);
     const journey = given ?? (running ? this.session.journey(running.id) : !needsInput && (await this.session.start(flow)));
     if (running) await journey.get();
     if (turn !== this.#turn) return; // Another one was chosen meanwhile.

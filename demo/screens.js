@@ -17,9 +17,11 @@ function drawAny(view, pane) {
     return [element("p", { class: "busy" }, word("Waiting for a back end that has to do its part."))];
   }
   const documents = Object.entries(view.screen.data ?? {});
+  // The basket says what its articles are called and cost.
+  const isShown = ([name, document]) => !isEmpty(document) && !(name === "catalogue" && view.screen.data.basket);
   const simple = view.events.filter((event) => !takesData(event.schema));
   return [
-    documents.filter(([, document]) => !isEmpty(document)).flatMap(([name, document]) => (isBasket(name, document) ? basket(name, document, pane) : definitions(name, document))),
+    documents.filter(isShown).flatMap(([name, document]) => (isBasket(name, document) ? basket(name, document, pane) : definitions(name, document))),
     view.events
       .filter((event) => event.enabled && takesData(event.schema))
       .map((event) => form(label(event), event.schema, filling(event.schema, documents), (data) => pane.send(event.name, data, true))),

@@ -4,7 +4,6 @@
 const german = {
   "{event} is not possible yet: {reasons}": "{event} ist noch nicht möglich: {reasons}",
   "{flow}, version {version}.": "{flow}, Version {version}.",
-  "Add {name}": "{name} dazulegen",
   "all removed": "alle entfernt",
   "any screen": "jeder Bildschirm",
   "As JSON.": "Als JSON.",
