@@ -163,7 +163,7 @@ struct OptionTests {
             "a": [
                 "accepts": [
                     "order": [
-                        "description": ["en": "At most {/limits/high}", "de": "Höchstens {/limits/high}"],
+                        "description": ["be": "At most {/limits/high}", "de": "Höchstens {/limits/high}"],
                         "properties": [
                             "pizza": [
                                 "title": "Of {/quote/author}",

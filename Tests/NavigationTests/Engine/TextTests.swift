@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Texts with values, labels and messages")
 struct TextTests {
-    private static let german: JSONDocument = ["en": "Hello {/profile/name}", "de": "Hallo {/profile/name}"]
+    private static let german: JSONDocument = ["be": "Hello {/profile/name}", "de": "Hallo {/profile/name}"]
 
     private func text(_ title: JSONDocument, _ prepare: (inout TestServices) -> Void = { _ in }) throws -> String? {
         var traveller = try Traveller(Flows.make(["a": ["title": title, "on": ["go": ["target": "a"]]]]))
@@ -74,10 +74,10 @@ struct TextTests {
     )
     func tags() throws {
         let go: JSONDocument = ["go": ["target": "a", "guard": "much"]]
-        let much: JSONDocument = ["much": ["is": "/quote/x", "say": "Not {/limits/low}"]]
+        let much: JSONDocument = ["much": ["is": "/limits/no", "say": "Not {/limits/low}"]]
         for screen in [
             ["title": "{/limits/low}", "on": ["go": ["target": "a"]]],
-            ["title": ["en": "A", "de": "{/limits/low}"], "on": ["go": ["target": "a"]]],
+            ["title": ["be": "A", "de": "{/limits/low}"], "on": ["go": ["target": "a"]]],
             ["labels": ["go": "{/limits/low}"], "on": ["go": ["target": "a"]]], ["on": go],
         ] as [JSONDocument] {
             let guards: JSONDocument = screen[member: "on"] == go ? ["guards": much] : .emptyObject
@@ -93,7 +93,7 @@ struct TextTests {
     @Test("a view has its texts with values in each language")
     func languages() throws {
         let flow = Flows.make([
-            "a": ["title": Self.german, "labels": ["go": ["en": "Go", "de": "Los"]], "on": ["go": ["target": "a"]]]
+            "a": ["title": Self.german, "labels": ["go": ["be": "Go", "de": "Los"]], "on": ["go": ["target": "a"]]]
         ])
         var traveller = try Traveller(flow)
         traveller.services["profile"] = ["name": "Ada", "email": nil, "attributes": .emptyObject]
@@ -136,9 +136,9 @@ struct TextTests {
         let parent = Flows.make(
             ["a": ["type": "flow", "flow": "child"], "end": ["type": "final"]],
             adding: [
-                "guards": ["free": ["is": "/limits/free", "say": ["en": "Not free", "de": "Nicht frei"]]],
+                "guards": ["free": ["is": "/limits/free", "say": ["be": "Not free", "de": "Nicht frei"]]],
                 "on": ["stop": ["target": "end", "guard": "free"]],
-                "labels": ["stop": ["en": "Stop", "de": "Halt"]],
+                "labels": ["stop": ["be": "Stop", "de": "Halt"]],
             ])
         let child = Flows.make(["a": ["on": ["go": ["target": "a"]]]], id: "child")
         let traveller = try Traveller(parent, child)
@@ -164,7 +164,7 @@ struct TextTests {
             "on": [
                 "add": [
                     "actions": [["op": "add", "path": "/limits/name", "value": ["$from": "/event/name"]]],
-                    "say": ["en": "{/event/name} is {/limits/name}.", "de": "{/limits/name} ist {/event/name}."],
+                    "say": ["be": "{/event/name} is {/limits/name}.", "de": "{/limits/name} ist {/event/name}."],
                 ],
                 "buy": [
                     "actions": [["call": "cart/add", "with": ["id": "low", "count": 3]]],
@@ -187,7 +187,7 @@ struct TextTests {
         #expect(try traveller.view().message == nil)
         try traveller.send("add", ["name": "Ada"])
         for _ in 0..<2 { #expect(try traveller.view().message == "Ada is Ada.") }
-        #expect(traveller.journey.message?.translations == ["en": "Ada is Ada.", "de": "Ada ist Ada."])
+        #expect(traveller.journey.message?.translations == ["be": "Ada is Ada.", "de": "Ada ist Ada."])
         // It is what was said then.
         traveller.services["limits"] = ["low": 1, "name": "Bob"]
         #expect(try traveller.view().message == "Ada is Ada.")
@@ -267,7 +267,7 @@ struct TextTests {
                 "accepts": [
                     "go": [
                         "properties": [
-                            "n": ["type": "integer", "x-say": ["en": "Not {/event/n}", "de": "Nicht {/event/n}"]],
+                            "n": ["type": "integer", "x-say": ["be": "Not {/event/n}", "de": "Nicht {/event/n}"]],
                             "m": .emptyObject,
                         ]
                     ]
@@ -288,7 +288,7 @@ struct TextTests {
             return
         }
         #expect(violations.map(\.description) == ["/n Not x", "/m 12 is more than 10"])
-        #expect(violations[0].translations == ["en": "Not x", "de": "Nicht x"])
+        #expect(violations[0].translations == ["be": "Not x", "de": "Nicht x"])
     }
 
     @Test("a task's screen shows data")
