@@ -10,11 +10,11 @@ import Navigation
 /// ```
 ///
 /// Both have the same content. All transitions from one state to another are one arrow, which has a line for each, as
-/// in a state chart: `event [guard]`, then marks, which the legend explains, the names of `params` in parentheses, and the
-/// verb, unless it is `push`. Where one of several transitions is taken, each begins with its number in the order in
-/// which their guards are tested. A transition without a target, which stays or goes back, is a line in its node. So are the transitions of a screen
-/// that lead back to many others, such as the change links of a summary. The events of the flow start at a node that
-/// stands for any screen.
+/// in a state chart: `event [guard]`, then marks, which the legend explains, the names of `params` in parentheses, and
+/// the verb, unless it is `push`. Where one of several transitions is taken, each begins with its number in the order
+/// in which their guards are tested. A transition without a target, which stays or goes back, is a line in its node. So
+/// are the transitions of a screen that lead back to many others, such as the change links of a summary. The events of
+/// the flow start at a node that stands for any screen.
 public struct FlowGraph: Sendable {
     let title: String
     let nodes: [GraphNode]

@@ -3,7 +3,8 @@ import Navigation
 
 /// Plays a flow in all ways, those that are new first, until every transition was taken or the steps are used up.
 struct FlowExplorer {
-    /// The steps of the engine, taken or refused, of all explorations of a flow together: some seconds of one processor.
+    /// The steps of the engine, taken or refused, of all explorations of a flow together: some seconds of one
+    /// processor.
     static let mostSteps = 24_000
     /// Each keeps a journey.
     private static let mostSituations = 6_000

@@ -3,9 +3,9 @@ import Navigation
 
 /// Makes data that fits a schema, for schemas as those of events usually are.
 ///
-/// It uses `const`, `enum`, `default`, `examples`, types, bounds, lengths, patterns, formats, members, elements, and the
-/// schemas of `allOf`, `anyOf`, `oneOf`, `if` and `$ref`. Each sample is checked against the whole schema, so it is right
-/// whatever other keywords there are.
+/// It uses `const`, `enum`, `default`, `examples`, types, bounds, lengths, patterns, formats, members, elements, and
+/// the schemas of `allOf`, `anyOf`, `oneOf`, `if` and `$ref`. Each sample is checked against the whole schema, so it is
+/// right whatever other keywords there are.
 struct SampleData {
     /// Each sample is tried in each situation, so more would take long.
     private static let mostSamples = 16

@@ -95,8 +95,8 @@ package struct SchemaRoom {
         return schema.members?.contains { isWanted($0.name) || mentions(in: $0.value, isWanted) } ?? false
     }
 
-    /// The first token that cannot be of an element of the list at its place. Where no schema says that there is a list,
-    /// a negative number is taken as meant for one.
+    /// The first token that cannot be of an element of the list at its place. Where no schema says that there is a
+    /// list, a negative number is taken as meant for one.
     ///
     /// - Returns: the number of tokens before it, and whether a schema says so.
     func badIndex(in pointer: JSONPointer) -> (place: Int, isCertain: Bool)? {
