@@ -136,8 +136,14 @@ package struct ViewTag {
     }
 
     mutating func mix(_ text: String) {
-        for byte in text.utf8 { mix(UInt64(byte)) }
-        mix(0xFF)
+        var (word, count): (UInt64, UInt64) = (0, 0)
+        for byte in text.utf8 {
+            word = word << 8 | UInt64(byte)
+            count += 1
+            if count.isMultiple(of: 8) { mix(word) }
+        }
+        mix(word)
+        mix(count)
     }
 }
 

@@ -68,7 +68,7 @@ struct ServiceFileCommandTests {
             ),
             (#"{"actions": [{"remove": "user"}]}"#, "read_only_service", "/commands/put/actions/0/remove", nil),
             (
-                #"{\#(accepts), "output": {"$from": "/event/thng"}}"#, "undeclared_member",
+                #"{\#(accepts), "output": {"$from": "/event/thng"}}"#, "value_never",
                 "/commands/put/output/$from", "/event/thing"
             ),
             (#"{"output": {"$from": "/event/thing"}}"#, "value_never", "/commands/put/output/$from", nil),

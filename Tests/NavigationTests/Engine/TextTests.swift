@@ -246,7 +246,7 @@ struct TextTests {
     func refused() throws {
         let flow = Flows.make([
             "a": ["on": ["go": ["say": "Hm"], "no": ["target": "b", "say": "No"]]],
-            "b": ["requires": [["is": "/limits/no"]], "on": ["on": ["target": "a"]]],
+            "b": ["requires": [["is": "/limits/no"]], "on": ["on": ["target": "a", "nav": "pop_to"]]],
         ])
         let problems = FlowLoader(services: TestServices.directory).load([
             FlowFile(name: "a.json", bytes: flow.serialized())
