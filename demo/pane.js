@@ -46,6 +46,7 @@ export class Pane extends EventTarget {
     if (!this.session) return;
     this.session.language = current();
     if (this.session.isExpired) return this.#showEnd();
+    await this.#list();
     const flow = this.#outline?.id;
     if (flow) this.#outline = (await this.session.request("GET", `/v1/flows/${encodeURIComponent(flow)}`)).body;
     this.journey || !this.#outline ? this.#draw() : this.#askForInput();
@@ -82,10 +83,16 @@ export class Pane extends EventTarget {
     session.addEventListener("change", () => this.inspector.showServices());
     this.parts.session.textContent = session.info.id;
 
-    const { body } = await session.request("GET", "/v1/flows");
-    this.parts.flow.replaceChildren(...body.items.map(({ id, description }) => element("option", { value: id, title: description }, id)));
+    await this.#list();
     await this.choose(localStorage.getItem(`concierge-demo-${this.id}-flow`) ?? "wizard");
     this.stop = session.follow();
+  }
+
+  /** Lists the flows, with what they are for as tooltips. */
+  async #list() {
+    const { body } = await this.session.request("GET", "/v1/flows");
+    this.parts.flow.replaceChildren(...body.items.map(({ id, description }) => element("option", { value: id, title: description }, id)));
+    if (this.#outline) this.parts.flow.value = this.#outline.id;
   }
 
   /** Shows the session's journey of a flow, that one or another, and starts one if there is none. */
@@ -174,8 +181,10 @@ export class Pane extends EventTarget {
     const target = isModal ? parts.modal : parts.stage;
     const place = `${view?.id} ${view?.step}`;
     const focused = document.activeElement;
-    // What the last step has to say. A view that is read again does not say it again.
-    if (view?.message || place !== this.#drawn) this.#tell(view?.message ?? "", "said");
+    // What the last step has to say. A view that is read again does not say it again, nor does one that is drawn again: a
+    // screen reader would repeat it.
+    const isNew = place !== this.#drawn || (view?.message && view.message !== parts.said.textContent);
+    if (isNew) this.#tell(view?.message ?? "", "said");
     // What somebody is typing is not drawn over when another tab changes a document.
     if (place !== this.#drawn || !(target.contains(focused) && focused.matches("input, textarea, select"))) {
       if (isModal && !parts.stage.hasChildNodes()) this.#drawBelow(view);

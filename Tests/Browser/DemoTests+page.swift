@@ -108,6 +108,9 @@ extension DemoTests {
                 done(true);
                 """)
             try await browser.wait(forScreen: "Bitte melden Sie sich an")
+            let tooltip = "document.querySelector('#first option[value=login]').title"
+            try await browser.wait(for: "\(tooltip) === 'Anmelden mit Passwort und Code'")
+            #expect(try await browser.evaluate("document.querySelector('#first select').value") == "login")
             for _ in 0..<2 {
                 #expect(try await browser.evaluate("document.documentElement.lang") == "de")
                 #expect(

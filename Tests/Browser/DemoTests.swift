@@ -250,6 +250,10 @@ struct DemoTests {
             try await browser.openDemo()
             try await browser.choose("checkout")
             try await browser.wait(in: "second", forScreen: "Where shall we send it?")
+            #expect(
+                try await browser.evaluate(
+                    "[...document.querySelectorAll('#second .basket tr')].map((e) => e.textContent)")
+                    == ["1 × Tea, 100 g€4.50Remove", "1 × Cup€9.00Remove", "Total€13.50"])
             for (label, text) in [
                 ("Name", "Ada"), ("Street", "12 St James's Square"), ("Postcode", "SW1Y 4JH"), ("City", "London"),
                 ("Country", "gb"),

@@ -105,4 +105,42 @@ extension ModuleTests {
             #expect(result == ["The input has mistakes: /email must be a string or null", true])
         }
     }
+
+    @Test("a problem of a gateway is a Problem, whatever its JSON is")
+    func gateway() async throws {
+        try await withBrowser(expecting: ["favicon.ico"]) { browser in
+            try await browser.open("\(browser.origin)/demo/concierge.js")
+            let result = try await Self.run(
+                """
+                const bodies = [
+                    { errors: { name: ["x"] } }, { errors: null, detail: null }, { errors: [null, {}], detail: { a: 1 } },
+                    { errors: "abc", detail: "No." }, "text", null,
+                ];
+                const problems = bodies.map((body) => new Problem({ status: 400, body }));
+                done(problems.map(({ message, errors }) => [message, ...errors]));
+                """, in: browser)
+            let unknown: JSONDocument = ["The server answered 400."]
+            #expect(result == [unknown, unknown, unknown, ["No."], unknown, unknown])
+        }
+    }
+
+    @Test("back sends any data but the browser's event, which it is given as a listener")
+    func back() async throws {
+        try await withBrowser(expecting: ["favicon.ico", "409"]) { browser in
+            try await browser.open("\(browser.origin)/demo/concierge.js")
+            let result = try await Self.run(
+                """
+                const journey = await session.start("wizard");
+                const sent = [];
+                session.addEventListener("exchange", ({ detail }) => detail.method === "POST" && sent.push(detail.body.data ?? null));
+                class Draft { note = "x"; }
+                const bare = Object.assign(Object.create(null), { note: "y" });
+                for (const data of [new Draft(), bare, { note: "z" }, new MouseEvent("click"), undefined]) {
+                    await journey.back(data).catch(() => {});
+                }
+                done(sent);
+                """, in: browser)
+            #expect(result == [["note": "x"], ["note": "y"], ["note": "z"], nil, nil])
+        }
+    }
 }

@@ -4,9 +4,10 @@
 export class Problem extends Error {
   name = "Problem";
   constructor(answer) {
-    const { detail = `The server answered ${answer.status}.`, code, errors = [] } = answer.body ?? {};
-    const [first] = errors;
-    super(first ? `${detail.replace(/\.$/, "")}: ${`${first.pointer} ${first.detail}`.trim()}` : detail);
+    const { detail: text, code, errors: list } = answer.body ?? {}; // Those of a gateway may be anything.
+    const detail = typeof text === "string" ? text : `The server answered ${answer.status}.`;
+    const errors = Array.isArray(list) ? list.filter((error) => typeof error?.pointer === "string") : [];
+    super(errors.length ? `${detail.replace(/\.$/, "")}: ${`${errors[0].pointer} ${errors[0].detail}`.trim()}` : detail);
     Object.assign(this, { status: answer.status, code, errors, answer });
   }
 }
@@ -376,7 +377,7 @@ export class Journey extends Live {
   }
 
   // As a listener it is given the browser's event, which is no data.
-  back = (data) => this.send("back", data?.constructor === Object ? data : undefined);
+  back = (data) => this.send("back", data instanceof Event ? undefined : data);
   navigate = (to, params) => this.write("POST", `/navigation${this.query}`, { body: { to, params } });
   startOver = (flow, input) => this.write("PUT", this.query, { body: { flow, input } });
   link = async (expires_in) => (await this.session.request("POST", `${this.path}/links`, { body: { expires_in } })).body;
@@ -388,8 +389,7 @@ export class Journey extends Live {
     this.path.endsWith(`/journeys/${journey}`) || (this.view?.screen && service && service !== "coordinator");
 }
 
-const base64URL = (bytes) =>
-  btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const base64URL = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
 const pause = (duration, signal) =>
   new Promise((resolve) => {

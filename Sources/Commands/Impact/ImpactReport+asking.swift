@@ -13,13 +13,7 @@ extension ImpactReport {
     ) throws(CommandFailure) -> TriedFlows {
         let body: JSONDocument = [
             "flows": JSONDocument(flows.flows.map(\.document)),
-            "services": JSONDocument(
-                services.map { service -> JSONDocument in
-                    [
-                        "name": JSONDocument(service.name), "schema": service.schemaDocument,
-                        "default": service.defaultState,
-                    ]
-                }),
+            "services": JSONDocument(services.map(declaration)),
         ]
         let answer = try listener.send("POST", "/v1/journeys/trial", type: MediaType.json, body: body.serialized())
         let document = try? JSONDocument(parsing: answer.body)
@@ -44,6 +38,17 @@ extension ImpactReport {
                         service: $0[member: "service"]?.string ?? "", pointer: $0[member: "pointer"]?.string ?? "",
                         detail: $0[member: "detail"]?.string ?? ""), count: $0[member: "count"]?.int ?? 0)
             })
+    }
+
+    /// What a flow can notice of a service, in the words of its file.
+    private static func declaration(of service: ServiceFile) -> JSONDocument {
+        var members: [(name: String, value: JSONDocument)] = [
+            ("name", JSONDocument(service.name)), ("schema", service.schemaDocument), ("default", service.defaultState),
+        ]
+        // An older server does not know all of these.
+        if service.scope == .process { members.append(("scope", "process")) }
+        if service.access == .hidden { members.append(("access", "hidden")) }
+        return JSONDocument(members: members + (service.commandsDocument.members ?? []))
     }
 
     /// The admin listener of a running server, which may have many journeys to look at.

@@ -2,7 +2,11 @@ import JSONDocument
 
 /// Types of Swift that are declared beside each other, made of schemas.
 struct SwiftScope {
+    /// The enumeration around types of documents, which clients read and write back; nil for what is only sent or read.
+    private let documents: String?
     private(set) var declarations: [String] = []
+    /// What stands behind the enumeration, so that structures keep the initializer that Swift makes.
+    private(set) var extensions: [String] = []
     private var names = TypeNames(reserving: reserved)
 
     private indirect enum Form: Equatable, Sendable {
@@ -25,8 +29,12 @@ struct SwiftScope {
 
     private struct Structure {
         let name: String
+        /// Whether it keeps members that the schema allows without naming them.
+        let isOpen: Bool
         var properties: [Property] = []
     }
+
+    init(ofDocumentsIn documents: String? = nil) { self.documents = documents }
 
     /// Of the schema that is being declared.
     private var structures: [Structure] = []
@@ -50,7 +58,10 @@ struct SwiftScope {
         let form = form(of: reader.shape, named: name, as: "")
         breakCircles()
         if text(form) != name { add("typealias \(name) = \(text(form))") }
-        for structure in structures { add(text(structure)) }
+        for structure in structures {
+            add(text(structure))
+            if structure.isOpen { extensions.append(reading(structure)) }
+        }
         declarations += enumerations
         return name
     }
@@ -79,15 +90,18 @@ struct SwiftScope {
             guard !members.isEmpty else { return .map(others.map { form(of: $0, named: name + "Value") } ?? .any) }
             // Swift takes two names for one that differ in how their accents are written.
             guard Set(members.map(\.name)).count == members.count else { return .map(.any) }
-            return structure(members, named: part == nil ? take(name) : name, as: part)
+            let isOpen = documents != nil && others != nil
+            return structure(members, named: part == nil ? take(name) : name, isOpen: isOpen, as: part)
         }
     }
 
     private static func optional(_ form: Form) -> Form { if case .optional = form { form } else { .optional(form) } }
 
-    private mutating func structure(_ members: [TypeShape.Member], named name: String, as part: String?) -> Form {
+    private mutating func structure(
+        _ members: [TypeShape.Member], named name: String, isOpen: Bool, as part: String?
+    ) -> Form {
         let place = structures.count
-        structures.append(Structure(name: name))
+        structures.append(Structure(name: name, isOpen: isOpen))
         // Its parts may refer to it.
         if let part { forms[part] = .structure(place) }
         for member in members {
@@ -166,37 +180,72 @@ struct SwiftScope {
 
     // MARK: Text
 
-    private func text(_ form: Form) -> String {
+    /// - Parameter scope: stands before the names that are declared here.
+    private func text(_ form: Form, in scope: String = "") -> String {
         switch form {
-        case .named(let name): name
-        case .structure(let place): structures[place].name
-        case .optional(let form): "\(text(form))?"
-        case .list(let form): "[\(text(form))]"
-        case .map(let form): "[String: \(text(form))]"
+        case .named(let name): Self.reserved.contains(name) ? name : scope + name
+        case .structure(let place): scope + structures[place].name
+        case .optional(let form): "\(text(form, in: scope))?"
+        case .list(let form): "[\(text(form, in: scope))]"
+        case .map(let form): "[String: \(text(form, in: scope))]"
         }
     }
 
-    private func text(_ structure: Structure) -> String {
+    /// The properties with their names in Swift, and that of the other members.
+    private func named(_ structure: Structure) -> (properties: [(name: String, property: Property)], others: String) {
         var names = TypeNames(reserving: Self.reservedCases)
         let named = structure.properties.map { (name: names.take(TypeNames.member($0.key)), property: $0) }
+        return (named, names.take("others"))
+    }
+
+    private func text(_ structure: Structure) -> String {
+        let (named, others) = named(structure)
         var parts = named.map { "var \(Self.escaped($0.name)): \(text($0.property.form))" }
-        if named.contains(where: { $0.name != $0.property.key }) {
+        if structure.isOpen {
+            parts.append(
+                "/// Members that the schema allows without naming them.\nvar \(others): [String: JSONValue] = [:]")
+        }
+        if structure.isOpen || named.contains(where: { $0.name != $0.property.key }) {
             let cases = named.map { name, property in
                 "case \(Self.escaped(name))\(name == property.key ? "" : " = \(Self.literal(property.key))")"
             }
             parts.append(SwiftTypes.block("enum CodingKeys: String, CodingKey", cases))
         }
         let isNullable = named.contains { $0.property.isRequired && isOptional($0.property.form) }
-        if isNullable {
+        if isNullable || structure.isOpen {
             let lines = named.map { name, property in
                 "try container.encode\(property.isRequired ? "" : "IfPresent")(self.\(name), forKey: .\(name))"
             }
+            let head = isNullable ? "/// With null for what is nil and must be there.\n" : ""
             parts.append(
                 SwiftTypes.block(
-                    "/// With null for what is nil and must be there.\nfunc encode(to encoder: any Encoder) throws",
-                    ["var container = encoder.container(keyedBy: CodingKeys.self)"] + lines))
+                    "\(head)func encode(to encoder: any Encoder) throws",
+                    ["var container = encoder.container(keyedBy: CodingKeys.self)"] + lines
+                        + (structure.isOpen ? ["try self.\(others).encode(to: encoder)"] : [])))
         }
         return SwiftTypes.block("struct \(structure.name): Codable, Hashable, Sendable", parts)
+    }
+
+    /// How a structure that keeps other members is read.
+    private func reading(_ structure: Structure) -> String {
+        let (named, others) = named(structure)
+        let scope = "\(documents ?? "")."
+        let values = named.map { name, property in
+            let isWhole = !isOptional(property.form)
+            let form = if case .optional(let form) = property.form { form } else { property.form }
+            return "    \(name): try container.decode\(isWhole ? "" : "IfPresent")("
+                + "\(text(form, in: scope)).self, forKey: .\(name)),"
+        }
+        let rest =
+            "    \(others): try [String: JSONValue](from: decoder).filter { CodingKeys(stringValue: $0.key) == nil })"
+        let call = (["self.init("] + values + [rest]).joined(separator: "\n")
+        return SwiftTypes.block(
+            "extension \(scope)\(structure.name)",
+            [
+                SwiftTypes.block(
+                    "init(from decoder: any Decoder) throws",
+                    ["let container = try decoder.container(keyedBy: CodingKeys.self)\n\(call)"])
+            ])
     }
 
     private func isOptional(_ form: Form) -> Bool { if case .optional = form { true } else { false } }

@@ -14,9 +14,10 @@ struct SwiftTypes {
     }
 
     private static func services(_ types: ClientTypes) -> String {
-        var scope = SwiftScope()
+        var scope = SwiftScope(ofDocumentsIn: "Services")
         for (name, state) in types.services { scope.declare(state, named: TypeNames.type(name)) }
-        return block("/// The states of the services.\nenum Services", scope.declarations)
+        let states = block("/// The states of the services.\nenum Services", scope.declarations)
+        return ([states] + scope.extensions).joined(separator: "\n\n")
     }
 
     private static func commands(_ types: ClientTypes) -> String {

@@ -86,14 +86,36 @@ extension LoadedConfiguration {
             return []
         }
         serviceFileCount = paths.count
+        return declareServices(
+            paths.map { path in
+                Result { () throws(ConfigurationProblem) in
+                    try JSONFile(reading: PathText.join(directory, path), with: files)
+                }
+            })
+    }
+
+    /// Reads what stands in service files, of which the first is `/services/0`.
+    package static func reading(services documents: [JSONDocument], adding added: SwiftServices) -> LoadedConfiguration
+    {
+        var loaded = LoadedConfiguration(added: added)
+        _ = loaded.declareServices(
+            documents.enumerated().map { place, document in
+                Result { () throws(ConfigurationProblem) in
+                    try JSONFile(path: "/services/\(place)", bytes: document.serialized())
+                }
+            })
+        return loaded
+    }
+
+    private mutating func declareServices(_ files: [Result<JSONFile, ConfigurationProblem>]) -> [String] {
         var firstUse = Dictionary(
             added.definitions.map { ($0.name, "the program") }, uniquingKeysWith: { first, _ in first })
         var names: [String] = []
         var withCommands: [(place: Int, file: JSONFile)] = []
-        for path in paths {
+        for result in files {
             let file: JSONFile
             do {
-                file = try JSONFile(reading: PathText.join(directory, path), with: files)
+                file = try result.get()
             } catch {
                 problems.append(error)
                 continue

@@ -132,7 +132,7 @@ extension DataScope {
     }
 
     private func subject(_ template: ValueTemplate) -> String {
-        if case .from = template { "" } else { "is a part of a value that " }
+        if case .from = template { "" } else { "is used to compute a value that " }
     }
 
     private func shown(_ template: ValueTemplate) -> String {

@@ -81,7 +81,8 @@ extension FlowReader {
         if kinds.isDisjoint(with: kindsInList), !kinds.contains(.null), !kindsInList.contains(.null) {
             report(
                 place, .guardNever,
-                "\(kinds.phrase) is never in a list of \(kindsInList.phrase) each, so this never holds")
+                "the value is \(kinds.phrase), and each element of the list is \(kindsInList.phrase), so this never "
+                    + "holds")
         } else if case .literal(let literal) = list, SchemaOverlap.isEmpty(one, other),
             literal.elements?.contains(where: { $0.string.flatMap(CalendarTime.init) != nil }) == false
         {

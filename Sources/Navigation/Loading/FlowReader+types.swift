@@ -127,8 +127,15 @@ extension FlowReader {
         guard found.isDisjoint(with: elements) else { return }
         report(
             place, .badValue,
-            "\(function.rawValue) takes a list of \(elements.phrase) each, but this is one of "
+            "\(function.rawValue) takes a list whose elements are each \(elements.phrase), but each one here is "
                 + "\(found.phrase)")
+    }
+
+    /// Whether the only argument stands in an array, as those of other functions do, and that is not what it can be.
+    func isWrapped(_ argument: ValueTemplate, for function: ValueFunction, _ context: DataContext) -> Bool {
+        guard case .array(let elements) = argument, elements.count == 1 else { return false }
+        let (found, taken) = (kinds(of: elements[0], context), function.takes(at: 0))
+        return taken.contains(.list) ? found == .list : !found.isDisjoint(with: taken)
     }
 
     /// Reports a value that can never be of the kinds that its place takes.

@@ -69,12 +69,16 @@ extension FlowReader {
         return checkService(service, at: node.place) ? path : nil
     }
 
-    mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
+    /// - Parameter isArgument: whether the text may be meant as it stands.
+    mutating func readPath(
+        _ text: String, at place: JSONPointer, _ context: DataContext, isArgument: Bool = false
+    ) -> DataPath? {
+        let literal = isArgument ? "; the string itself is {\"value\": \(JSONDocument(text))}" : ""
         guard let path = DataPath(text, inList: context.item != nil) else {
             report(
                 place, .badPointer,
                 "\"\(text)\" is not a path; a path begins with \"/\" and a service, \"event\", \"input\", \"output\", "
-                    + "\"result\", \"frame\" or \"now\"")
+                    + "\"result\", \"frame\" or \"now\"\(literal)")
             return nil
         }
         if isOfService, [.input, .output, .frame].contains(path.root) {
@@ -87,13 +91,14 @@ extension FlowReader {
         case .service(let name):
             guard let service = services[name] else {
                 let isOfList = DataPath.namesInList.contains(name)
+                let guess = isOfList ? nil : guess(name, among: names(in: context))
                 report(
                     place, .unknownService,
                     isOfList
                         ? "/\(name) is of an element of a list, and stands only inside $sum, $map, $filter, $find, $sort, "
                             + "every and some"
-                        : "there is no service \"\(name)\"",
-                    guess: isOfList ? nil : guess(name, among: names(in: context)))
+                        : "there is no service \"\(name)\"\(guess == nil ? literal : "")",
+                    guess: guess)
                 return nil
             }
             checkRoom(for: path, in: service.schema, at: place, of: name)
@@ -211,8 +216,11 @@ extension FlowReader {
             }
             return members.allSatisfy(\.value.isLiteral) ? .literal(node.value) : .object(members)
         case .string:
-            if isPath(node.string ?? "", context) { return readPath(node, context).map { .from($0, default: nil) } }
-            checkIsText(node.string ?? "", at: node.place, context)
+            let text = node.string ?? ""
+            if isPath(text, context) {
+                return readPath(text, at: node.place, context, isArgument: true).map { .from($0, default: nil) }
+            }
+            checkIsText(text, at: node.place, context)
         default: break
         }
         return .literal(node.value)
@@ -298,6 +306,12 @@ extension FlowReader {
         var arguments: [ValueTemplate] = []
         for element in written {
             guard let argument = readTemplate(element, context) else { return nil }
+            if !isList, let inner = element.elements?.first, isWrapped(argument, for: function, context) {
+                return refuse(
+                    node, .badValue,
+                    "\(node.key) takes its value as it is, not in an array: {\"\(node.key)\": "
+                        + "\(inner.string == nil ? "…" : inner.quoted)}")
+            }
             checkArgument(argument, of: function, at: element.place, context)
             arguments.append(argument)
         }

@@ -37,6 +37,11 @@ extension Session {
         try look(at: id) { try $0.text(of: $1) }
     }
 
+    /// The same with the schemas of its events, where they are asked for.
+    package func residentForm(_ id: String, withSchemas: Bool) throws -> JourneyForm? {
+        try look(at: id) { try $0.form(of: $1, withSchemas: withSchemas) }
+    }
+
     /// The entity tag of ``residentJourney(_:)``.
     func journeyTag(_ id: String) throws -> ServiceETag? {
         try look(at: id) { try $0.etag(of: $1) }

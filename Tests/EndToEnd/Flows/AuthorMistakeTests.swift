@@ -135,7 +135,7 @@ struct AuthorMistake: Sendable, CustomTestStringConvertible {
         .init(sku, sku.replacing("/order/sku", with: "order.sku"), "\(action)/path", "/profile/name"),
         .init(sku, #"{"increment": "/order/total"}"#, action, "$add", "/order/total"),
         .init(sku, #"{"op": "increment", "path": "/order/total"}"#, "\(action)/op", "$add"),
-        .init(sku, #"{"set": "/order/sku", "value": "x"}"#, action, #"{"op": "add", "path": "/order/sku""#),
+        .init(sku, #"{"set": "/order/sku", "value": 7}"#, "\(action)/value", "must be a string"),
         .init(sku, #"{"delete": "/order/note"}"#, action, #"{"op": "remove", "path": "/order/note"}"#),
         .init(sku, #"{"merge": "/order", "value": {"SKU": "x"}}"#, "\(action)/value/SKU", "did you mean /order/sku?"),
         .init(sku, #"{"merge": "/order", "value": {"total": "1"}}"#, "\(action)/value/total", "must be a number"),

@@ -34,6 +34,26 @@ struct JourneyConditionTests {
         }
     }
 
+    @Test("the 412 of an event carries the current view and its entity tag, with which the next one is taken")
+    func staleView() async throws {
+        try await withWizard { _, client in
+            let old = try #require(try await client.get(Paths.main)["ETag"])
+            try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
+            for query in ["", "?include=schema"] {
+                let refused = try await client.send(
+                    "POST", "\(Paths.main)/events\(query)", json: #"{"event":"next"}"#, fields: Self.ifMatch(old))
+                let current = try await client.get("\(Paths.main)\(query)")
+                #expect(refused.status == 412 && refused["Content-Type"] == "application/problem+json")
+                #expect(refused[member: "journey"] == (try current.json))
+                #expect(refused["ETag"] == current["ETag"])
+            }
+            let byStep = try await client.send("POST", "\(Paths.main)/events", json: #"{"event":"next","step":7}"#)
+            #expect(byStep.status == 412 && byStep[member: "journey"]?[string: "id"] == "main")
+            let tag = try #require(byStep["ETag"])
+            #expect(try await client.event("next", on: Paths.main, fields: Self.ifMatch(tag)).screen == "page2")
+        }
+    }
+
     @Test("If-None-Match: * on PUT starts main only when it is not there")
     func onlyIfMissing() async throws {
         try await withWizard { _, client in

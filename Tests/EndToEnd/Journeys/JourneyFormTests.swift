@@ -147,7 +147,9 @@ struct JourneyFormTests {
                     fields: [("Accept-Language", language), ("If-Match", etag)])
             }
             let state = try #require(UInt64(one.prefix { $0 != "-" }.filter(\.isNumber)))
-            #expect(try await submit("\"\(state &+ 1)-de\"", "de").status == 412)
+            let stale = try await submit("\"\(state &+ 1)-de\"", "de")
+            #expect(stale.status == 412 && stale["ETag"] == other && stale["Vary"] == "Accept-Language")
+            #expect(stale[member: "journey"] == (try german.json))
             // Nobody has seen a service in a language.
             let service = try await client.send(
                 "PATCH", Paths.profile, json: "{}", fields: [("If-Match", "\"0-de\"")])

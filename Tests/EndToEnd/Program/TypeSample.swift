@@ -4,8 +4,6 @@ import JSONDocument
 struct TypeSample {
     var schema: JSONDocument
     var values: [JSONDocument]
-    /// Values with members that a structure of Swift has no place for.
-    var wider: [JSONDocument] = []
 
     private static let text: JSONDocument = ["type": "string"]
 
@@ -67,8 +65,27 @@ struct TypeSample {
         TypeSample(schema: object([]), values: [[:]]),
         // Open objects.
         TypeSample(
-            schema: object([("a", text)], required: ["a", "b"], closed: false), values: [["a": "x", "b": [1]]],
-            wider: [["a": "x", "b": nil, "c": true]]),
+            schema: object([("a", text)], required: ["a", "b"], closed: false),
+            values: [["a": "x", "b": [1]], ["a": "x", "b": nil, "c": true, "others": ["d": 1.5]]]),
+        // Within each other, in a list, with names that the code for them needs, and with null that must be there.
+        TypeSample(
+            schema: object(
+                [
+                    ("others", text), ("container", ["enum": ["x", "y"]]), ("class", ["type": ["string", "null"]]),
+                    (
+                        "lines",
+                        [
+                            "type": "array",
+                            "items": object([("a-b", ["enum": ["z"]]), ("of", ["$ref": "#"])], closed: false),
+                        ]
+                    ),
+                ], required: ["class", "container"], closed: false),
+            values: [
+                [
+                    "others": "o", "container": "y", "class": nil, "x": [1],
+                    "lines": [["a-b": "z", "c": 1], ["d": nil, "of": ["container": "x", "class": "k", "e": true]]],
+                ]
+            ]),
         // What is one of several.
         TypeSample(schema: ["type": ["string", "integer", "null"]], values: ["x", 1, nil]),
         TypeSample(
@@ -93,7 +110,7 @@ struct TypeSample {
         TypeSample(schema: true, values: [nil, 1]),
         TypeSample(schema: ["not": ["type": "string"]], values: [1]),
         TypeSample(
-            schema: ["allOf": [true, object([("a", text)], closed: false)]], values: [["a": "x"]], wider: [["b": 1]]),
+            schema: ["allOf": [true, object([("a", text)], closed: false)]], values: [["a": "x"], ["b": 1]]),
         // Names and texts that Swift takes for one, and of which one alone is required.
         TypeSample(
             schema: object([("\u{e9}", text), ("e\u{301}", text)], required: ["e\u{301}"]),

@@ -30,6 +30,9 @@ extension ProblemExample {
         .init(.badValue, "\(place)/$join/0", value(#"{"$join": ["/basket/items", ", "]}"#)),
         .init(.badValue, "\(place)/$join/1", value(#"{"$join": ["/basket/names", 7]}"#)),
         .init(.badValue, "\(place)/$keys", value(#"{"$keys": "/basket/names"}"#)),
+        .init(.badValue, "\(place)/$max", value(#"{"$max": ["/basket/names"]}"#)),
+        .init(.badValue, "\(place)/$keys", value(#"{"$keys": ["/basket"]}"#)),
+        .init(.badValue, "\(place)/$upper", value(#"{"$upper": ["/quote/text"]}"#)),
         .init(.badValue, "\(place)/$round", value(#"{"$round": [1]}"#)),
         .init(.badValue, "\(place)/$upper", value(#"{"$upper": {"$slice": ["/basket/names", 1]}}"#)),
         .init(

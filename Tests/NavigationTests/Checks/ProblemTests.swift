@@ -55,6 +55,54 @@ struct ProblemTests {
             ])
     }
 
+    @Test(
+        "a literal that looks like a path, an array around an argument, and a value of another type say what to write",
+        arguments: [
+            (
+                #"{"compare": ["/quote/text", "==", "/home"]}"#,
+                #"/compare/2 unknown_service: there is no service "home"; the string itself is {"value": "/home"}"#
+            ),
+            (
+                #"{"in": ["/quote/text", ["/a"]]}"#,
+                #"/in/1/0 unknown_service: there is no service "a"; the string itself is {"value": "/a"}"#
+            ),
+            (
+                #"{"compare": [{"$join": ["/basket/names", "/"]}, "==", "x"]}"#,
+                #"/compare/0/$join/1 unknown_service: there is no service ""; the string itself is {"value": "/"}"#
+            ),
+            (
+                #"{"compare": [{"$add": [{"$from": "/home"}, 1]}, "==", 2]}"#,
+                #"/compare/0/$add/0/$from unknown_service: there is no service "home""#
+            ),
+            (
+                #"{"compare": [{"$max": ["/basket/names"]}, "==", "x"]}"#,
+                #"/compare/0/$max bad_value: $max takes its value as it is, not in an array: {"$max": "/basket/names"}"#
+            ),
+            (
+                #"{"compare": [{"$count": [{"$keys": "/basket"}]}, "==", 1]}"#,
+                #"/compare/0/$count bad_value: $count takes its value as it is, not in an array: {"$count": …}"#
+            ),
+            (
+                #"{"in": [7, "/basket/names"]}"#,
+                "/in guard_never: the value is a number, and each element of the list is a string, so this never holds"
+            ),
+        ])
+    func instead(guardian: String, said: String) {
+        let flow =
+            #"{"id": "f", "version": 1, "initial": "a", "states": {"a": {"on": {"go": {"target": "a", "guard": \#(guardian)}}}}}"#
+        let found = problems([flow]).problems.map(\.description)
+        #expect(found.contains { $0.hasSuffix(": /states/a/on/go/guard\(said)") }, "\(found)")
+    }
+
+    @Test("an array around an argument is no problem where the function takes what it makes")
+    func arrays() {
+        for value in [#"{"$max": ["/quote/text"]}"#, #"{"$count": [[1]]}"#, #"{"$unique": ["/limits/any"]}"#] {
+            let flow =
+                #"{"id": "f", "version": 1, "initial": "a", "states": {"a": {"on": {"go": {"actions": [{"op": "add", "path": "/limits/x", "value": \#(value)}]}}}}}"#
+            #expect(problems([flow]).problems.filter { $0.code == .badValue } == [])
+        }
+    }
+
     @Test("a flow that calls commands of a service uses it")
     func callsShare() {
         func flow(_ id: String) -> String {

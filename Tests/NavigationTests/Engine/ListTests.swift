@@ -207,6 +207,10 @@ struct ListTests {
                 false, ["/limits/items must be less than 4"]
             ),
             (
+                #"{"compare": [{"$count": "/limits/words"}, "==", 4]}"#, false,
+                ["/limits/words is used to compute a value that must be equal to 4"]
+            ),
+            (
                 #"{"some": {"of": "/limits/long", "where": {"has": "/item"}}}"#, nil,
                 ["/limits/long has 1001 elements; some takes at most 1000"]
             ),

@@ -1,4 +1,5 @@
 import API
+import Configuration
 import FlowTools
 import HTTPServer
 import JSONDocument
@@ -115,20 +116,26 @@ struct AdminJourneyEndpoints: Sendable {
         }
     }
 
-    /// The services of the program, and those that a request declares.
+    /// The services of the program, and those that a request declares as in their files.
     private func services(_ list: JSONDocument) throws(Problem) -> ServiceCatalog {
         guard let items = list.elements else { throw BodyMembers.missing("services") }
-        var declarations: [ServiceDefinition] = []
-        for (place, item) in items.enumerated() {
-            let members = try RequestBody.members(
-                of: item, at: "/services/\(place)", known: ["name", "schema", "default"])
-            guard let name = members["name"]?.string else { throw BodyMembers.missing("services/\(place)/name") }
-            declarations.append(
-                ServiceDefinition(
-                    declared: name, schema: members["schema"] ?? true, default: members["default"] ?? .emptyObject))
+        let usual: [(name: String, value: JSONDocument)] = [("schema", true), ("default", .emptyObject)]
+        let documents = items.map { item in
+            guard let members = item.members else { return item }
+            return JSONDocument(members: members + usual.filter { item[member: $0.name] == nil })
         }
-        do {
-            return try ServiceCatalog(declarations: declarations, adding: sessions.catalog.added)
+        let loaded = LoadedConfiguration.reading(services: documents, adding: sessions.catalog.added)
+        let errors = loaded.problems.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            throw Problem(
+                .invalidInput,
+                errors: errors.map { error in
+                    let file = if case .file(let path, _, _) = error.origin { path } else { "/services" }
+                    return InvalidInput(pointer: file + error.pointer, detail: "\(error.code): \(error.message)")
+                })
+        }
+        do throws(ServiceCatalogError) {
+            return try loaded.catalog()
         } catch {
             throw Problem(
                 .invalidInput, errors: error.problems.map { InvalidInput(pointer: "/services", detail: $0) })

@@ -299,9 +299,10 @@ final class JourneyEndpoints: Sendable {
             .state(status, form.text.bytes, form.text.etag), of: form.text, for: request, schemas: form.schemas)
     }
 
-    /// Adds to the refusal of an ended journey how to start it again.
+    /// Adds to the refusal of an ended journey how to start it again, and the view to that of one that has changed.
     private func explained(_ error: any Error, _ request: HTTPRequest, _ session: Session) -> any Error {
         request.remark(standing: id(of: request), of: session)
+        if case JourneyError.preconditionFailed = error { return changed(request, session) ?? error }
         guard let refusal = error as? JourneyRefusal else { return error }
         switch refusal {
         case .finished, .expired, .orphaned:
@@ -311,6 +312,21 @@ final class JourneyEndpoints: Sendable {
             guard dressing.translates, let view = try? session.residentJourney(id(of: request)) else { return error }
             return dressing.problem(refusal, of: view, for: request)
         }
+    }
+
+    /// The refusal with the view that the next request may be based on, and its entity tag.
+    private func changed(_ request: HTTPRequest, _ session: Session) -> Problem? {
+        guard let includesSchemas = try? Self.includesSchemas(request),
+            let form = try? session.residentForm(id(of: request), withSchemas: includesSchemas)
+        else { return nil }
+        let (text, bytes) = (form.text, Problem.shown(form.text, under: request.basePath))
+        let shown = dressing.dress(.state(.ok, bytes, text.etag), of: text, for: request, schemas: form.schemas)
+        guard let view = try? JSONDocument(parsing: shown.body) else { return nil }
+        let problem = Problem(JourneyError.preconditionFailed(current: text.etag))
+        var fields = problem.fields
+        fields[.etag] = shown.fields[.etag]
+        if dressing.translates { fields.add(.vary, HTTPFieldName.acceptLanguage.text) }
+        return Problem(problem.kind, problem.detail, members: [(name: "journey", value: view)], fields: fields)
     }
 
     func id(of request: HTTPRequest) -> String { request.parameter("id") }
