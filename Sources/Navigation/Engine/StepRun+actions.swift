@@ -3,26 +3,27 @@ import JSONDocument
 extension StepRun {
     /// Runs actions with the data of a coordinator's flow. A lenient run undoes a list of actions that fails.
     ///
-    /// - Returns: the output of the last command that they called.
+    /// - Returns: whether they were done, and the output of the last command that they called.
     @discardableResult
-    mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) -> JSONDocument? {
-        guard !actions.isEmpty else { return nil }
+    mutating func run(
+        _ actions: [Action], of coordinator: Int
+    ) throws(JourneyRefusal) -> (areDone: Bool, result: JSONDocument?) {
+        guard !actions.isEmpty else { return (true, nil) }
         let keys = try keys()
         var scope = try scope(of: coordinator)
         guard isLenient else {
             try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
-            return scope.result
+            return (true, scope.result)
         }
         let mark = services.mark
         do {
             try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
-            if services.invalid != nil { services.rewind(to: mark) }
-        } catch {
-            services.rewind(to: mark)
-        }
-        return scope.result
+            if services.invalid == nil { return (true, scope.result) }
+        } catch {}
+        services.rewind(to: mark)
+        return (false, nil)
     }
 }
 
