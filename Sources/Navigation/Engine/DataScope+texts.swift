@@ -117,9 +117,9 @@ extension DataScope {
             }
             for (place, value) in sent where violations.count < Self.mostViolations {
                 spend(on: value)
-                services.listWork &-= Self.workOfReading(value)
-                if choices[Likeness(value)]?.contains(value) == true, services.listWork >= 0 { continue }
-                if !choices.isEmpty, services.listWork < 0 {
+                services.work.rest &-= Self.workOfReading(value)
+                if choices[Likeness(value)]?.contains(value) == true, services.work.rest >= 0 { continue }
+                if !choices.isEmpty, services.work.rest < 0 {
                     detail = "takes more work to look up than one step may do"
                 }
                 let pointer = place.description

@@ -16,13 +16,14 @@ extension StepRun {
             if let keys { try invalidate(since: keys) }
             return (true, scope.result)
         }
-        let mark = services.mark
+        let (mark, overwork) = (services.mark, services.overwork)
         do {
             try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
-            if services.invalid == nil { return (true, scope.result) }
+            if services.invalid == nil, services.overwork == overwork { return (true, scope.result) }
         } catch {}
         services.rewind(to: mark)
+        services.overwork = overwork
         return (false, nil)
     }
 }
@@ -256,7 +257,7 @@ extension StepRun {
                 isChanged = true
                 for dependent in rule.dependents {
                     // Where it cannot be decided, the value may be wrong, and asking again does no harm.
-                    if let guardian = dependent.guard, scope.test(guardian) == .fails { continue }
+                    if let guardian = dependent.guard, services.apart({ scope.test(guardian) }) == .fails { continue }
                     try scope.setBack(dependent.path)
                 }
             }

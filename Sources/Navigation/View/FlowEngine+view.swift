@@ -146,7 +146,7 @@ extension StepRun {
     /// - Parameter shift: is added to the times; milliseconds.
     mutating func view(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
         // What a step shows is what a later look shows, whatever the step itself has cost.
-        services.listWork = StepServices.mostListWork
+        services.work = ListWork()
         var json = JSONWriter(reservingCapacity: 1_024)
         var tag = ViewTag(journey.step)
         var texts = FlowTexts.none
@@ -275,7 +275,7 @@ extension StepRun {
         }
         let reactions = try reactions()
         for place in reactions.indices {
-            let obstacles = try obstacles(to: reactions[place])
+            let obstacles = try shownObstacles(to: reactions[place])
             for obstacle in obstacles {
                 tag.mix(UInt64(place))
                 tag.mix(obstacle.pointer)
@@ -286,6 +286,14 @@ extension StepRun {
             json.add(event: reactions[place].rule.event, label: label, why: obstacles, isFirst: place == 0)
         }
         if back { try writeBack(of: screen.screen, isFirst: reactions.isEmpty, to: &json, &texts, &tag) }
+    }
+
+    /// Each event has a budget of its own, as when it is sent. Where the budgets of all are used up, an event is shown
+    /// as possible: its step decides.
+    private mutating func shownObstacles(to reaction: Reaction) throws(JourneyRefusal) -> [JSONViolation] {
+        services.overwork = nil
+        let obstacles = try services.apart { () throws(JourneyRefusal) in try self.obstacles(to: reaction) }
+        return services.overwork?.isShort == true ? [] : obstacles
     }
 
     private mutating func writeBack(
