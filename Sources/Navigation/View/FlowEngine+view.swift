@@ -34,23 +34,28 @@ extension FlowEngine {
 
     /// The schema that the data of each event must have, for the events that the view of a journey lists. An event that
     /// takes any data has an empty one.
+    ///
+    /// - Parameter work: how much work choices may make. Those beyond it are left out.
     package func eventSchemas(
-        of journey: Journey, services: any ServiceDocuments, now: Int64
+        of journey: Journey, services: any ServiceDocuments, now: Int64, work: Int = EventSchemas.mostWork
     ) throws(JourneyRefusal) -> EventSchemas {
-        guard journey.isActive, let top = journey.frames.last else { return EventSchemas() }
+        var schemas = EventSchemas(work: work)
+        guard journey.isActive, let top = journey.frames.last else { return schemas }
         var run = StepRun(self, journey, services, now: now, event: .unknown)
-        var schemas = EventSchemas()
+        run.services.work.rest = work
         for reaction in try run.reactions() where schemas[reaction.rule.event] == nil {
             guard let shape = reaction.shape else {
                 schemas[reaction.rule.event] = .emptyObject
                 continue
             }
             let scope = try run.scope(of: reaction.shapeOf)
-            schemas[reaction.rule.event] = scope.form(shape, &schemas.texts)
+            schemas[reaction.rule.event] = scope.form(shape, of: reaction.shapeOf, &schemas)
         }
         if let shape = try run.screen(of: top).screen.accepts[EventRule.back] {
-            schemas[EventRule.back] = try run.scope(of: top.coordinator).form(shape, &schemas.texts)
+            schemas[EventRule.back] = try run.scope(of: top.coordinator).form(shape, of: top.coordinator, &schemas)
         }
+        schemas.work = max(0, run.services.work.rest)
+        schemas.choices = [:]
         return schemas
     }
 
@@ -87,9 +92,16 @@ extension FlowEngine {
 package struct EventSchemas: Sendable {
     private var schemas: [String: JSONDocument] = [:]
     /// The texts in them that hold values and are written in several languages.
-    package fileprivate(set) var texts = FlowTexts.none
+    package internal(set) var texts = FlowTexts.none
+    /// The lists that fields are chosen from, while the schemas are made.
+    var choices: [String: [Choice]] = [:]
+    /// How much work choices may still make, in other journeys of one response.
+    package fileprivate(set) var work: Int
 
-    package init() {}
+    /// What the choices of one response may make. Some 10 ms on a slow machine.
+    package static let mostWork = 2 * ListWork.most
+
+    package init(work: Int = EventSchemas.mostWork) { self.work = work }
 
     package var isEmpty: Bool { schemas.isEmpty }
 
