@@ -83,7 +83,7 @@ extension FlowEngine {
         var tag = ViewTag(journey.step)
         tag.mix("stuck")
         var texts = FlowTexts.none
-        if let message = journey.message { texts.add(message) }
+        tag.mix(journey.message, &texts)
         return ViewText(bytes: json.bytes, isRestless: true, tag: tag.value, texts: texts)
     }
 }
@@ -151,6 +151,13 @@ package struct ViewTag {
         for byte in text.utf8 { mix(UInt64(byte)) }
         mix(0xFF)
     }
+
+    /// A message may go without a step.
+    fileprivate mutating func mix(_ message: SaidText?, _ texts: inout FlowTexts) {
+        guard let message else { return }
+        mix(message.text)
+        texts.add(message)
+    }
 }
 
 /// Writes the view of a journey. Nothing else does: ``JourneyView`` reads this text.
@@ -197,7 +204,7 @@ extension StepRun {
         }
         Self.writeEnd(of: journey, dueAt: journey.dueAt, timesMovedBy: shift, to: &json)
         json.endObject()
-        if let message = journey.message { texts.add(message) }
+        tag.mix(journey.message, &texts)
         return ViewText(bytes: json.bytes, isRestless: isRestless(), tag: max(tag.value, 1), texts: texts)
     }
 
