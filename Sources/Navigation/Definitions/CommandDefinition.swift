@@ -99,7 +99,7 @@ package enum CommandFailure: Error {
 
 extension CommandDefinition {
     /// What a call may do that is not a part of a step.
-    package static let mostWork = StepServices.mostListWork
+    package static let mostWork = ListWork.most
 
     /// Runs the command. It changes nothing itself: the caller makes the changes, all of them or none.
     ///
@@ -111,8 +111,8 @@ extension CommandDefinition {
         with input: JSONDocument?, on source: any ServiceDocuments, now: Int64, work: inout Int
     ) throws(CommandFailure) -> CommandResult {
         let services = StepServices(source, knowing: GuardMemory(), owned: [], now: now)
-        services.listWork = work
-        defer { work = services.listWork }
+        services.work.rest = work
+        defer { work = services.work.rest }
         var scope = DataScope(
             definition: .command(self), services: services, owners: ServiceOwners(),
             event: input.map { .data($0) } ?? .none, input: .emptyObject, output: nil, frame: nil, now: now)
@@ -122,6 +122,7 @@ extension CommandDefinition {
             try scope.perform(actions)
             var result: JSONDocument?
             if let output { result = try scope.value(of: output) }
+            if let overwork = services.overwork { throw .actionFailed(overwork.reason) }
             return CommandResult(output: result, changes: services.changes)
         } catch {
             throw Self.failure("action_failed", error.concealing(hiddenServices).violations.first)

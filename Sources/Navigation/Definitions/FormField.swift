@@ -11,16 +11,32 @@ final class FormField: Sendable {
     let value: ValueTemplate
     /// Of each element of the list, what people are shown.
     let title: ValueTemplate
+    /// The same for fields that are chosen from the same.
+    let source: String
+    /// The values that its schema allows, of those that are alike; nil where it has no `enum`.
+    private let allowed: [DataScope.Likeness: [JSONDocument]]?
 
-    init(place: JSONPointer, of: ValueTemplate, value: ValueTemplate, title: ValueTemplate) {
+    init(
+        place: JSONPointer, of: ValueTemplate, value: ValueTemplate, title: ValueTemplate, source: String,
+        allowed: [JSONDocument]?
+    ) {
         self.place = place
         self.of = of
         self.value = value
         self.title = title
+        self.source = source
+        self.allowed = allowed.map { Dictionary(grouping: $0, by: DataScope.Likeness.init) }
+    }
+
+    /// Whether its schema allows a value, as far as an `enum` beside the choices says.
+    func allows(_ value: JSONDocument) -> Bool {
+        guard let allowed else { return true }
+        return allowed[DataScope.Likeness(value)]?.contains(value) ?? false
     }
 
     static let orderKey = "x-order"
     static let optionsKey = "x-options"
+    static let enumKey = "enum"
 
     /// The values that its author has written.
     private var templates: [ValueTemplate] { [of, value, title] }
@@ -58,19 +74,26 @@ final class FormField: Sendable {
 
 extension FlowReader {
     /// Reads `x-order` and `x-options` of a schema, and of the schemas of its members and elements.
-    mutating func fields(of schema: FlowNode) -> [FormField] {
+    ///
+    /// - Parameter isForm: whether clients are shown the schema, for the data of an event.
+    mutating func fields(of schema: FlowNode, isForm: Bool) -> [FormField] {
         guard SchemaRoom.mentions(in: schema.value, { $0.hasPrefix("x-") }) else { return [] }
-        return fields(of: schema, at: .root)
+        return fields(of: schema, at: .root, isForm: isForm)
     }
 
     /// - Parameter place: in the schema of the event; nil in a part that may describe anything.
-    private mutating func fields(of schema: FlowNode, at place: JSONPointer?) -> [FormField] {
+    private mutating func fields(of schema: FlowNode, at place: JSONPointer?, isForm: Bool) -> [FormField] {
         checkOrder(of: schema)
         var fields: [FormField] = []
         for (key, node) in schema.members ?? [] {
             switch key {
             case FormField.optionsKey:
-                if let place {
+                if !isForm {
+                    report(
+                        node.place, .badValue,
+                        "x-options counts only in the accepts of an event: nothing checks or shows the choices here; "
+                            + "compare with the list in a rule or a guard, as in {\"in\": […, \"/menu/pizzas\"]}")
+                } else if let place {
                     if let field = field(node, of: schema, at: place) { fields.append(field) }
                 } else {
                     report(
@@ -79,14 +102,15 @@ extension FlowReader {
                 }
             case "properties":
                 for (name, node) in node.members ?? [] {
-                    fields += self.fields(of: node, at: place?.appending(key).appending(name))
+                    fields += self.fields(of: node, at: place?.appending(key).appending(name), isForm: isForm)
                 }
-            case "items" where node.isObject: fields += self.fields(of: node, at: place?.appending(key))
+            case "items" where node.isObject: 
+                fields += self.fields(of: node, at: place?.appending(key), isForm: isForm)
             case "patternProperties", "definitions", "dependencies":
-                for (_, node) in node.members ?? [] { fields += self.fields(of: node, at: nil) }
+                for (_, node) in node.members ?? [] { fields += self.fields(of: node, at: nil, isForm: isForm) }
             case "items", "additionalItems", "additionalProperties", "contains", "propertyNames", "not", "if", "then",
                 "else", "allOf", "anyOf", "oneOf":
-                for node in node.elements ?? [node] { fields += self.fields(of: node, at: nil) }
+                for node in node.elements ?? [node] { fields += self.fields(of: node, at: nil, isForm: isForm) }
             case FormField.orderKey, SchemaTexts.sayKey: break
             default:
                 // Keys that begin like that are free, and a misspelt one would check nothing.
@@ -114,6 +138,7 @@ extension FlowReader {
     }
 
     private static let optionKeys = ["of", "value", "title"]
+    private static let scalars: SchemaOverlap.Kinds = [.text, .number, .bool, .null]
 
     private mutating func field(_ node: FlowNode, of schema: FlowNode, at place: JSONPointer) -> FormField? {
         guard node.isObject else {
@@ -135,14 +160,16 @@ extension FlowReader {
         checkDependence(of: of, at: node.place.appending("of"), inner)
         checkValue(
             sent, fits: schema.value, at: value.place, inner, .forbiddenValue, "the member's schema does not allow it")
+        checkKind(of: sent, Self.scalars, "a choice", at: value.place, inner)
         var shown = sent
         if let title = node["title"] {
             guard let template = readOption(title, inner) else { return nil }
             shown = template
         }
-        checkKind(
-            of: shown, [.text, .number, .bool, .null], "a title", at: (node["title"] ?? value).place, inner)
-        return FormField(place: place, of: of, value: sent, title: shown)
+        if let title = node["title"] { checkKind(of: shown, Self.scalars, "a title", at: title.place, inner) }
+        return FormField(
+            place: place, of: of, value: sent, title: shown, source: node.value.description,
+            allowed: schema.value[member: FormField.enumKey]?.elements)
     }
 
     /// Reads what is taken of each element.

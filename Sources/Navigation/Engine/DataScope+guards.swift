@@ -125,9 +125,11 @@ extension DataScope {
 
     /// Why a requirement does not hold; empty when it does.
     func obstacles(to requirement: Requirement) -> [JSONViolation] {
-        requirement.guards.filter { test($0) != .holds }.flatMap { guardian in
-            let reasons = reasons(against: guardian)
-            return reasons.isEmpty ? [JSONViolation(pointer: "", detail: "is not known yet")] : reasons
+        services.withoutOverwork {
+            requirement.guards.filter { test($0) != .holds }.flatMap { guardian in
+                let reasons = reasons(against: guardian)
+                return reasons.isEmpty ? [JSONViolation(pointer: "", detail: "is not known yet")] : reasons
+            }
         }
     }
 }
@@ -142,7 +144,7 @@ extension StepServices {
         guard fit(requirement.shapes, seenBy: owners) else { return false }
         if requirement.others.isEmpty { return true }
         let scope = try scope()
-        return requirement.others.allSatisfy { scope.test($0) == .holds }
+        return apart { requirement.others.allSatisfy { scope.test($0) == .holds } }
     }
 }
 

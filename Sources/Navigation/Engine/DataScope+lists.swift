@@ -40,7 +40,7 @@ extension DataScope {
             guard let members = object.members else {
                 throw undecided([argument], "is \(object.kind.phrase); $keys takes an object")
             }
-            services.listWork &-= Self.workOfPart * members.count
+            services.work.rest &-= Self.workOfPart * members.count
             try checkWork(arguments)
             return JSONDocument(members.map { JSONDocument($0.name) })
         case .add, .subtract, .multiply, .round, .concat, .trim, .lower, .upper, .count: return .null
@@ -136,7 +136,7 @@ extension DataScope {
         guard value.kind == .array else {
             throw undecided([template], "is \(value.kind.phrase); \(function) takes a list")
         }
-        services.listWork &-= value.count
+        services.work.rest &-= value.count
         try checkWork([template])
         let isThere = if case .from = template { true } else { false }
         return ListValues(value.elements ?? [], from: template.path, isMade: !isThere)
@@ -179,7 +179,7 @@ extension DataScope {
         let order = try order(of: keys, list, function.kind.rawValue)
         // Each is compared about so many times.
         let rounds = Int.bitWidth - keys.count.leadingZeroBitCount
-        for key in keys { services.listWork &-= rounds * key.weight(atMost: Self.mostWeight) }
+        for key in keys { services.work.rest &-= rounds * key.weight(atMost: Self.mostWeight) }
         try checkWork([function.of])
         return list.selecting(
             keys.indices.sorted { function.isDescending ? order.isLess($1, $0) : order.isLess($0, $1) })
@@ -253,7 +253,7 @@ extension DataScope {
     private func order(
         of values: [JSONDocument], _ list: ListValues, _ function: String
     ) throws(ValueFailure) -> OrderedValues {
-        for value in values { services.listWork &-= Self.workOfReading(value) + value.weight(atMost: Self.mostWeight) }
+        for value in values { services.work.rest &-= Self.workOfReading(value) + value.weight(atMost: Self.mostWeight) }
         var place = 0
         guard let order = OrderedValues(values, failingAt: &place) else {
             let blamed = self.place(of: place, in: list)
@@ -268,8 +268,8 @@ extension DataScope {
     }
 
     private func document(of list: ListValues, _ template: ValueTemplate) throws(ValueFailure) -> JSONDocument {
-        for value in list.values where services.listWork >= 0 {
-            services.listWork &-= value.weight(atMost: Self.mostWeight)
+        for value in list.values where services.work.rest >= 0 {
+            services.work.rest &-= value.weight(atMost: Self.mostWeight)
         }
         try checkWork([template])
         return JSONDocument(list.values)
@@ -284,7 +284,7 @@ extension DataScope {
         scope.element = element
         for index in list.values.indices {
             element.index = index
-            services.listWork &-= 1
+            services.work.rest &-= 1
             try checkWork([template])
             guard try body(scope) else { return }
         }

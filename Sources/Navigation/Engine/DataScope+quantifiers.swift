@@ -30,7 +30,7 @@ extension DataScope {
             for (index, element) in list.values.enumerated() {
                 spend(on: wanted)
                 spend(on: element)
-                services.listWork &-= Self.workOfReading(wanted)
+                services.work.rest &-= Self.workOfReading(wanted)
                 try checkWork([template])
                 switch Comparison.equal.holds(between: wanted, and: element) {
                 case true?: return (.holds, nil)

@@ -4,7 +4,7 @@ import JSONDocument
 extension DataScope {
     /// Empty for a guard that holds, and for one that depends on an event that has not come.
     func reasons(against guardian: Guard) -> [JSONViolation] {
-        let reasons = openReasons(against: guardian)
+        let reasons = services.withoutOverwork { openReasons(against: guardian) }
         let hidden = definition.hiddenServices
         return hidden.isEmpty ? reasons : reasons.map { $0.concealing(hidden) }
     }

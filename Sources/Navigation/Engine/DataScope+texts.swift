@@ -45,45 +45,88 @@ extension DataScope {
     /// A person who mends these finds the others.
     private static let mostViolations = 10
 
+    /// What it takes to show a choice, in units of work.
+    private static let workOfChoice = 20
+
     /// The schema that the data of an event must have, with the values of its texts and with choices.
     ///
-    /// - Parameter texts: gets the texts that are written in several languages.
-    func form(_ shape: ShapeRule, _ texts: inout FlowTexts) -> JSONDocument {
+    /// - Parameters:
+    ///   - coordinator: the one whose data this is.
+    ///   - schemas: gets the texts that are written in several languages, and the lists for other fields.
+    func form(_ shape: ShapeRule, of coordinator: Int, _ schemas: inout EventSchemas) -> JSONDocument {
         var schema = shape.document
         if definition.texts.holdsValues {
             schema = SchemaTexts.map(schema, at: .root) { value, _ in
                 guard let text = value.string, definition.texts.template(of: text) != nil else { return value }
                 let said = said(text)
-                texts.add(said)
+                schemas.texts.add(said)
                 return JSONDocument(said.text)
             }
         }
-        for field in shape.fields {
-            // Where there is no list, there is nothing to choose; a step says why.
-            let options = (try? options(of: field)) ?? []
-            let values = options.map(\.value)
-            let shown = options.map { JSONDocument(members: [("value", $0.value), ("title", JSONDocument($0.title))]) }
-            let changes: [(key: String, value: JSONDocument)] = [
-                ("enum", JSONDocument(values)), (FormField.optionsKey, JSONDocument(shown)),
-            ]
-            let patch = changes.map { change -> JSONDocument in
-                let path = field.place.appending(change.key).description
-                return ["op": "add", "path": JSONDocument(path), "value": change.value]
-            }
-            schema = (try? schema.applying(JSONDocument(patch))) ?? schema
-        }
-        return schema
+        if shape.fields.isEmpty { return schema }
+        return Self.filled(
+            schema,
+            shape.fields.map { ($0.place.tokens[...], choices(of: $0, coordinator, among: &schemas.choices)) })
     }
 
-    /// What may be chosen. An element without a value cannot be.
-    private func options(of field: FormField) throws(ValueFailure) -> [(value: JSONDocument, title: String)] {
+    /// What a field shows; nil where that takes too much work, and a step decides.
+    private func choices(
+        of field: FormField, _ coordinator: Int, among known: inout [String: [Choice]]
+    ) -> [Choice]? {
+        let key = "\(coordinator) \(field.source)"
+        let choices: [Choice]
+        if let list = known[key] {
+            choices = list
+        } else {
+            // Where there is no list, there is nothing to choose; a step says why.
+            choices = (try? options(of: field)) ?? []
+            guard services.work.rest >= 0 else { return nil }
+            known[key] = choices
+        }
+        let shown = choices.filter { field.allows($0.value) }
+        services.work.rest &-= Self.workOfChoice * shown.count
+        return services.work.rest < 0 ? nil : shown
+    }
+
+    /// A schema with choices in place of where they come from.
+    ///
+    /// - Parameter fields: their places in the schema.
+    private static func filled(
+        _ schema: JSONDocument, _ fields: [(place: ArraySlice<String>, choices: [Choice]?)]
+    ) -> JSONDocument {
+        let inner = Dictionary(grouping: fields.filter { !$0.place.isEmpty }) { $0.place[$0.place.startIndex] }
+        let own = fields.first { $0.place.isEmpty }
+        var members: [(name: String, value: JSONDocument)] = []
+        for (name, value) in schema.members ?? [] {
+            if let own, name == FormField.optionsKey || (own.choices != nil && name == FormField.enumKey) { continue }
+            let parts = inner[name].map { $0.map { (place: $0.place.dropFirst(), choices: $0.choices) } }
+            members.append((name, parts.map { filled(value, $0) } ?? value))
+        }
+        if let choices = own?.choices {
+            // An `enum` is never empty.
+            if !choices.isEmpty { members.append((FormField.enumKey, JSONDocument(choices.map(\.value)))) }
+            let shown = choices.map { JSONDocument(members: [("value", $0.value), ("title", JSONDocument($0.title))]) }
+            members.append((FormField.optionsKey, JSONDocument(shown)))
+        }
+        return JSONDocument(members: members)
+    }
+
+    /// What may be chosen, each value once. An element without a value cannot be, nor can a list or an object.
+    private func options(of field: FormField) throws(ValueFailure) -> [Choice] {
         let list = try list(of: field.of, in: FormField.optionsKey)
-        var options: [(value: JSONDocument, title: String)] = []
+        var options: [Choice] = []
+        var seen: [Likeness: [JSONDocument]] = [:]
         try forEach(list, of: field.of) { (scope: DataScope) throws(ValueFailure) in
-            if let value = try? scope.evaluate(field.value) {
-                let title = (try? scope.evaluate(field.title)).map(Self.shown) ?? ""
-                options.append((value, title.isEmpty ? Self.shown(value) : title))
+            guard let value = try? scope.evaluate(field.value), value.kind != .array, value.kind != .object else {
+                return true
             }
+            let like = Likeness(value)
+            let others = seen[like] ?? []
+            services.work.rest &-= others.count
+            if others.contains(value) { return true }
+            seen[like] = others + [value]
+            let title = (try? scope.evaluate(field.title)).map(Self.shown) ?? ""
+            options.append(Choice(value: value, title: title.isEmpty ? Self.shown(value) : title))
             return true
         }
         // What was too much for the last element is found by the next, and there is none.
@@ -117,9 +160,9 @@ extension DataScope {
             }
             for (place, value) in sent where violations.count < Self.mostViolations {
                 spend(on: value)
-                services.listWork &-= Self.workOfReading(value)
-                if choices[Likeness(value)]?.contains(value) == true, services.listWork >= 0 { continue }
-                if !choices.isEmpty, services.listWork < 0 {
+                services.work.rest &-= Self.workOfReading(value)
+                if choices[Likeness(value)]?.contains(value) == true, services.work.rest >= 0 { continue }
+                if !choices.isEmpty, services.work.rest < 0 {
                     detail = "takes more work to look up than one step may do"
                 }
                 let pointer = place.description
@@ -129,6 +172,13 @@ extension DataScope {
         }
         return violations
     }
+}
+
+/// A value that may be chosen.
+struct Choice: Sendable {
+    let value: JSONDocument
+    /// What people are shown.
+    let title: String
 }
 
 extension JSONViolation {

@@ -85,7 +85,7 @@ extension DataScope {
 
     /// Why a guard in a value is undecided. That asks the guard again, with all guards in its values.
     func failure(of guardian: Guard) -> ValueFailure {
-        services.listWork &-= Self.workOfReason
+        services.work.rest &-= Self.workOfReason
         do throws(ValueFailure) {
             try checkWork(guardian.operands)
         } catch {

@@ -28,37 +28,97 @@ extension DataScope {
 
     /// Only inside of lists: what stands outside is done once.
     func spend(_ units: Int) {
-        if element != nil { services.listWork &-= units }
+        if element != nil { services.work.rest &-= units }
     }
 
-    func spend(on value: JSONDocument) { services.listWork &-= value.weight(atMost: Self.mostWeight) }
+    func spend(on value: JSONDocument) { services.work.rest &-= value.weight(atMost: Self.mostWeight) }
 
     func spend(on finding: Finding) {
-        services.listWork &-= 1
+        services.work.rest &-= 1
         if case .value(let value) = finding { spend(on: value) }
     }
 
     /// A step can put a list into itself, or a text, again and again.
     func spend(onCopyOf value: JSONDocument) {
         guard value.count > 0 || value.kind == .string else { return }
-        services.listWork &-= value.weight(atMost: Self.mostWeight)
+        services.work.rest &-= value.weight(atMost: Self.mostWeight)
     }
 
     func spend(onText text: String, _ template: ValueTemplate) throws(ValueFailure) {
-        services.listWork &-= text.utf8.count / Self.bytesOfTextInUnit
+        services.work.rest &-= text.utf8.count / Self.bytesOfTextInUnit
         try checkWork([template])
     }
 
     /// Only inside of lists: outside a schema is applied once to a document.
     func spend(onSchemaFor document: JSONDocument) {
-        if element != nil { services.listWork &-= Self.unitsOfSchema * document.weight(atMost: Self.mostWeight) }
+        if element != nil { services.work.rest &-= Self.unitsOfSchema * document.weight(atMost: Self.mostWeight) }
     }
 
     /// - Parameter templates: where the first path in them is the place to blame.
     func checkWork(_ templates: @autoclosure () -> [ValueTemplate]) throws(ValueFailure) {
-        guard services.listWork < 0 else { return }
-        throw undecided(
-            templates(),
-            "takes more work than one step may do; its lists are too long, or too many are inside of each other")
+        guard services.work.rest < 0 else { return }
+        throw .undecided(services.noteOverwork(at: place(of: templates())))
+    }
+}
+
+/// How much work lists may still make: for what a step does, and apart from that for the questions where the journey
+/// may be and what may be sent, so that no action decides them.
+struct ListWork {
+    /// Negative when it was too much. See ``DataScope/spend(_:)``.
+    var rest = Self.most
+    /// What is left for all questions that are asked apart.
+    private(set) var reserve = 2 * Self.most
+    /// Whether less was left for the question than one may take.
+    private(set) var isShort = false
+
+    /// Some 5 ms of work on a slow machine: a step that looks at 20,000 elements.
+    static let most = 100_000
+
+    /// Takes a share of the reserve for a question.
+    fileprivate mutating func share() {
+        rest = min(Self.most, reserve)
+        isShort = rest < Self.most
+        reserve -= rest
+    }
+
+    /// Goes on as before a question, which returns what it did not need.
+    fileprivate mutating func goOn(as former: ListWork) {
+        reserve += max(0, rest)
+        (rest, isShort) = (former.rest, former.isShort)
+    }
+}
+
+/// That something took more work than there was. Its result means nothing: it neither holds nor fails.
+struct Overwork: Equatable {
+    let reason: JSONViolation
+    /// Whether there was less than a question may take, because others had been asked before.
+    let isShort: Bool
+}
+
+extension StepServices {
+    /// - Returns: the reason.
+    @discardableResult
+    func noteOverwork(at place: String) -> JSONViolation {
+        let reason = JSONViolation(
+            pointer: place,
+            detail: "takes more work than one step may do; its lists are too long, or too many are inside of each other"
+        )
+        if overwork == nil { overwork = Overwork(reason: reason, isShort: work.isShort) }
+        return reason
+    }
+
+    /// Asks a question with a budget of its own.
+    func apart<Result, Failure: Error>(_ ask: () throws(Failure) -> Result) throws(Failure) -> Result {
+        let former = work
+        work.share()
+        defer { work.goOn(as: former) }
+        return try ask()
+    }
+
+    /// Forgets what takes too much work while something is looked for that decides nothing.
+    func withoutOverwork<Result, Failure: Error>(_ look: () throws(Failure) -> Result) throws(Failure) -> Result {
+        let former = overwork
+        defer { overwork = former }
+        return try look()
     }
 }

@@ -118,6 +118,7 @@ extension FlowEngine {
         var isLate = journey.dueAt.map { now >= $0 } ?? false
         var isMigrated = false
         var run = StepRun(self, journey, services, now: now)
+        run.isLook = true
         if beforeEvent || !isLoaded(journey) {
             let renewal = renewal(of: journey)
             if try run.renew(renewal) { return try run.finish() }
@@ -129,6 +130,7 @@ extension FlowEngine {
             if !isLate { isLate = try run.isOverdue() }
             if isLate { try run.catchUp(to: now) }
             run.now = now
+            (run.services.work, run.services.overwork) = (ListWork(), nil)
             try run.stand()
             if isMigrated || run.hasActedByTime || run.automaticMoves > 0 { return try run.finish() }
             // Nothing has happened that anybody sees: only the time is set at which something will.
@@ -193,6 +195,7 @@ extension StepRun {
         journey.movedAt = now
         if try renew(renewal) { return true }
         if try hasToMove() { throw .due }
+        try checkWork()
         return false
     }
 
@@ -233,6 +236,7 @@ extension StepRun {
         purpose = .release(isClosing: false)
         try leaveScreen()
         try releaseAll()
+        services.overwork = nil
         journey.status = .finished
         journey.outcome = ChildFlow.abandoned
         purpose = .event(.client)

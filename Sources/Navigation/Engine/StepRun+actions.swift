@@ -3,26 +3,28 @@ import JSONDocument
 extension StepRun {
     /// Runs actions with the data of a coordinator's flow. A lenient run undoes a list of actions that fails.
     ///
-    /// - Returns: the output of the last command that they called.
+    /// - Returns: whether they were done, and the output of the last command that they called.
     @discardableResult
-    mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) -> JSONDocument? {
-        guard !actions.isEmpty else { return nil }
+    mutating func run(
+        _ actions: [Action], of coordinator: Int
+    ) throws(JourneyRefusal) -> (areDone: Bool, result: JSONDocument?) {
+        guard !actions.isEmpty else { return (true, nil) }
         let keys = try keys()
         var scope = try scope(of: coordinator)
         guard isLenient else {
             try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
-            return scope.result
+            return (true, scope.result)
         }
-        let mark = services.mark
+        let (mark, overwork) = (services.mark, services.overwork)
         do {
             try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
-            if services.invalid != nil { services.rewind(to: mark) }
-        } catch {
-            services.rewind(to: mark)
-        }
-        return scope.result
+            if services.invalid == nil, services.overwork == overwork { return (true, scope.result) }
+        } catch {}
+        services.rewind(to: mark)
+        services.overwork = overwork
+        return (false, nil)
     }
 }
 
@@ -255,7 +257,7 @@ extension StepRun {
                 isChanged = true
                 for dependent in rule.dependents {
                     // Where it cannot be decided, the value may be wrong, and asking again does no harm.
-                    if let guardian = dependent.guard, scope.test(guardian) == .fails { continue }
+                    if let guardian = dependent.guard, services.apart({ scope.test(guardian) }) == .fails { continue }
                     try scope.setBack(dependent.path)
                 }
             }

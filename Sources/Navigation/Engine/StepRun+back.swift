@@ -58,7 +58,8 @@ extension StepRun {
     private mutating func leave(_ screen: Screen, of top: Frame, hasData: Bool) throws(JourneyRefusal) {
         guard let rule = screen.onBack else { return try leaveScreen() }
         guard hasData else {
-            let undoing = try scope(of: top.coordinator).undoing(rule.transitions)
+            let scope = try scope(of: top.coordinator)
+            let undoing = services.withoutOverwork { services.apart { scope.undoing(rule.transitions) } }
             try leaveScreen()
             guard let undoing else { return }
             return try undo(undoing, of: top.coordinator)

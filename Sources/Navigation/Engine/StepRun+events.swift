@@ -48,7 +48,10 @@ extension StepRun {
     /// - Parameter hasData: whether the sender gave data.
     mutating func react(to event: String, hasData: Bool = false) throws(JourneyRefusal) {
         if event == EventRule.back {
-            guard try goBack(hasData: hasData) else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
+            guard try goBack(hasData: hasData) else {
+                try checkWork()
+                throw .eventNotAccepted(event: event, accepted: try accepted())
+            }
             return
         }
         guard let reaction = try reaction(to: event), isFromBackend || !reaction.rule.isBackend else {

@@ -45,8 +45,8 @@ extension StepRun {
         case .event, .release, .link(true): break
         }
         note(transition, of: coordinator)
-        let result = try run(transition.actions, of: coordinator)
-        guard let say = transition.say else { return }
+        let (areDone, result) = try run(transition.actions, of: coordinator)
+        guard areDone, let say = transition.say else { return }
         switch purpose {
         case .event, .release:
             var scope = try scope(of: coordinator)

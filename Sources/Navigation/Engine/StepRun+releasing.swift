@@ -162,6 +162,7 @@ extension StepRun {
         purpose = .release(isClosing: false)
         try leaveScreen()
         try releaseAll()
+        services.overwork = nil
         journey.status = .expired
     }
 

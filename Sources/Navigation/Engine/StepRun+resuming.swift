@@ -51,9 +51,9 @@ extension StepRun {
     mutating func resume(
         to target: Frame, by transition: Transition?, of coordinator: Int
     ) throws(JourneyRefusal) {
-        let (event, purpose) = (event, purpose)
+        let (event, purpose, overwork) = (event, purpose, services.overwork)
         self.purpose = .resume(releasing: isClosing)
-        defer { (self.event, self.purpose) = (event, purpose) }
+        defer { (self.event, self.purpose, services.overwork) = (event, purpose, overwork) }
         let isBusy = journey.task != nil
         guard let own = isBusy ? journey.frames.dropLast().last : journey.frames.last else {
             return try place(target, by: .push)

@@ -10,17 +10,27 @@ extension StepRun {
 
     /// Moves the journey until it may stay where it is.
     ///
-    /// - Throws: ``JourneyRefusal/endless(flow:state:)`` when moves still follow after the most that a step may have.
+    /// - Throws: ``JourneyRefusal/endless(flow:state:)`` when moves still follow after the most that a step may have;
+    ///   what ``checkWork()`` throws.
     mutating func stand() throws(JourneyRefusal) {
         while let urge = try urge() {
             event = .none
             isFact = false
-            guard try follow(urge) else { return }
+            guard try follow(urge) else { break }
             automaticMoves += 1
             guard automaticMoves <= FlowEngine.maximumHops else {
                 throw .endless(flow: journey.flow, state: journey.frames.last?.state ?? "")
             }
         }
+        try checkWork()
+    }
+
+    /// Refuses what has taken more work than it may: then nothing is known of what was asked, and nothing follows from
+    /// it. A look moves nothing instead.
+    mutating func checkWork() throws(JourneyRefusal) {
+        guard let overwork = services.overwork else { return }
+        guard isLook else { throw .guardNotMet([overwork.reason]) }
+        services.overwork = nil
     }
 
     /// Whether ``stand()`` would move the journey. A transition that is refused does not.
@@ -33,7 +43,7 @@ extension StepRun {
         do throws(JourneyRefusal) {
             try trial.stand()
         } catch {
-            return true
+            return services.overwork == nil
         }
         return trial.automaticMoves > 0
     }
@@ -44,7 +54,9 @@ extension StepRun {
         let screen = try screen(of: top)
         var urge = Urge(isClosed: try !isOpen(top))
         // What is undecided must not keep the journey on a screen that is closed.
-        if urge.isClosed, let otherwise = try? choose(screen.screen.otherwise, of: top.coordinator) {
+        if urge.isClosed,
+            let otherwise = try? services.apart({ try choose(screen.screen.otherwise, of: top.coordinator) })
+        {
             urge.transitions.append((otherwise, top.coordinator))
         }
         var own = screen.screen.always
@@ -57,7 +69,7 @@ extension StepRun {
                 let here = flow.place(of: state ?? top.state)
                 let scope = try scope(of: coordinator)
                 for transition in own + flow.always where transition.target.map({ $0 != here }) ?? true {
-                    guard scope.test(transition) == .holds else { continue }
+                    guard services.apart({ scope.test(transition) }) == .holds else { continue }
                     urge.transitions.append((transition, coordinator))
                 }
                 own = []
@@ -66,10 +78,13 @@ extension StepRun {
             next = journey.coordinators[place].parent
             if next != nil { state = journey.coordinators[place].startedBy ?? "" }
         }
+        // What takes too much work closes nothing and leads nowhere.
+        guard services.overwork == nil else { return nil }
         return urge.isClosed || !urge.transitions.isEmpty ? urge : nil
     }
 
-    /// - Returns: false when every transition was refused, and the journey may stay.
+    /// - Returns: false when every transition was refused, and the journey may stay; or when one of them takes too much
+    ///   work.
     private mutating func follow(_ urge: Urge) throws(JourneyRefusal) -> Bool {
         for (transition, coordinator) in urge.transitions {
             let frames = journey.frames
@@ -80,12 +95,14 @@ extension StepRun {
                 if transition.nav == .resume, run.journey.frames == frames { throw .guardNotMet([]) }
             }
             if isTaken { return true }
+            guard services.overwork == nil else { return false }
         }
         guard urge.isClosed else { return false }
         let isUncovered = attempt(as: .event(.client)) { (run: inout StepRun) throws(JourneyRefusal) in
             try run.closeScreen()
         }
         if isUncovered { return true }
+        guard services.overwork == nil else { return false }
         // Also after a link: no transition was taken that does damage, and the journey is over.
         let former = purpose
         purpose = .release(isClosing: false)
@@ -101,14 +118,17 @@ extension StepRun {
     ) -> Bool {
         var other = self
         other.purpose = purpose
-        let mark = services.mark
+        let (mark, overwork) = (services.mark, services.overwork)
+        services.overwork = nil
         do throws(JourneyRefusal) {
             try move(&other)
-            guard services.invalid == nil else { throw .guardNotMet([]) }
+            guard services.invalid == nil, services.overwork == nil else { throw .guardNotMet([]) }
         } catch {
             services.rewind(to: mark)
+            services.overwork = services.overwork ?? overwork
             return false
         }
+        services.overwork = overwork
         other.purpose = self.purpose
         self = other
         return true

@@ -84,7 +84,13 @@ extension StepRun {
         return false
     }
 
-    private mutating func dueAt(since floor: Int64) throws(JourneyRefusal) -> Int64? { try deadline(since: floor)?.at }
+    /// With a budget of its own, so that all looks find the same.
+    private mutating func dueAt(since floor: Int64) throws(JourneyRefusal) -> Int64? {
+        let former = (services.work, services.overwork)
+        services.work = ListWork()
+        defer { (services.work, services.overwork) = former }
+        return try deadline(since: floor)?.at
+    }
 
     /// What happens next. Of several at one time, the end of the outermost flow counts, then timers of flows, then
     /// those of the screen in the order of the file.
@@ -158,6 +164,7 @@ extension StepRun {
         now = floor &- 1
         for _ in 0..<Self.maximumDeadlines {
             guard journey.isActive, let next = try deadline(since: floor), next.at <= moment else { return }
+            services.overwork = nil
             (now, floor) = (next.at, next.at)
             isFact = false
             if journey.task?.result != nil, next.cause.endsTask {
@@ -171,6 +178,8 @@ extension StepRun {
             case .timer(let due): try take(due, until: moment)
             case .rule: break
             }
+            // A timer that takes too much work is refused like any other; it does not hold up what follows.
+            services.overwork = nil
             // They hold as soon as their guards do, not only when somebody looks.
             try stand()
         }

@@ -43,8 +43,14 @@ extension DataScope {
     private static let farthest: Int64 = 100 * 366 * 86_400_000
 
     /// The next time after now at which a guard has a verdict that is wanted, as the data is; nil for never. Where that
-    /// is too far to be tried, the time at which to look for it again.
+    /// is too far to be tried, or takes too much work, the time at which to look for it again.
     fileprivate func turn(of guardian: Guard, to isWanted: (Verdict) -> Bool) -> Int64? {
+        services.overwork = nil
+        let turn = services.apart { foundTurn(of: guardian, to: isWanted) }
+        return services.overwork == nil ? turn : (now / Self.hour + 1) * Self.hour
+    }
+
+    private func foundTurn(of guardian: Guard, to isWanted: (Verdict) -> Bool) -> Int64? {
         // What holds already, or does not any more, was refused; the time alone does not change that.
         if isWanted(test(guardian)) { return nil }
         var scope = self

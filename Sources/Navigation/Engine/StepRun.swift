@@ -41,6 +41,8 @@ struct StepRun {
     var said: SaidText?
     /// Whether a timer was taken, or the time of a flow was over.
     var hasActedByTime = false
+    /// Whether nobody has sent anything, so that the journey stays where it is where an event would be refused.
+    var isLook = false
 
     /// What the step is doing.
     enum Purpose {
@@ -168,6 +170,8 @@ extension StepRun {
     /// deadlines.
     mutating func conclude() throws(JourneyRefusal) {
         try arrive()
+        // What the step has done before says nothing about where the journey may be.
+        services.work = ListWork()
         try stand()
         if services.isChanged, let invalid = services.invalid {
             throw .serviceInvalid(service: invalid.service, invalid.violations)

@@ -14,11 +14,10 @@ final class StepServices {
     var isChanged: Bool { !changes.isEmpty || !ownedChanges.isEmpty }
     /// The tasks that actions have recorded for which the journey does not wait.
     private(set) var sideTasks: [SideTask] = []
-    /// How much work the lists of the step may still make; negative when it was too much. See ``DataScope/spend(_:)``.
-    var listWork = StepServices.mostListWork
-
-    /// Some 5 ms of work on a slow machine: a step that looks at 20,000 elements.
-    static let mostListWork = 100_000
+    /// How much work lists may still make.
+    var work = ListWork()
+    /// What has taken more work than there was, and may have been answered wrongly for that. It refuses the step.
+    var overwork: Overwork?
 
     /// What the step has read. One value, so that several reads need one access.
     private struct Looks {
@@ -118,10 +117,13 @@ final class StepServices {
     func call(
         _ command: String, of service: String, with input: JSONDocument?, seenBy owners: ServiceOwners, now: Int64
     ) throws(CommandRefusal) -> CommandResult {
-        var work = listWork
-        defer { listWork = work }
+        var rest = work.rest
+        defer {
+            work.rest = rest
+            if rest < 0 { noteOverwork(at: "/" + JSONPointer.escape(service)) }
+        }
         return try source.call(
-            command, of: service, with: input, now: now, work: &work,
+            command, of: service, with: input, now: now, work: &rest,
             reading: { self.document(of: $0, owner: owners.owner(of: $0)) },
             isLive: { self.isLive($0, owner: owners.owner(of: $0)) })
     }

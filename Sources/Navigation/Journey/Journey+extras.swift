@@ -70,6 +70,11 @@ extension Journey {
         set { extras.message = newValue }
     }
 
+    package var hasMessage: Bool { box?.extras.message != nil }
+
+    /// Another person sees the journey from now on.
+    package mutating func forgetMessage() { if hasMessage { message = nil } }
+
     /// The timers that have been due; nil when none has.
     public internal(set) var timers: PassedTimers? {
         get { box?.extras.timers }

@@ -263,7 +263,7 @@ extension FlowReader {
                     node.place.appending(below: warning.pointer), .doubtfulSchema,
                     Self.advised(warning.detail, warning.pointer, isUnknown: warning.kind == .unknownKeyword))
             }
-            return ShapeRule(schema: schema, fields: isForm ? fields(of: node) : [])
+            return ShapeRule(schema: schema, fields: fields(of: node, isForm: isForm))
         } catch {
             report(
                 node.place.appending(below: error.pointer), .badSchema,

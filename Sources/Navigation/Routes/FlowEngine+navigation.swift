@@ -43,9 +43,10 @@ extension FlowEngine {
             let step = Step(journey: journey, changes: [])
             return Navigation(step: step, path: [], events: [])
         }
-        func begin() throws(JourneyRefusal) -> StepRun {
+        func begin(with work: ListWork) throws(JourneyRefusal) -> StepRun {
             let renewal = renewal(of: journey)
             var run = StepRun(self, journey, services, now: now)
+            run.services.work = work
             if try run.open(renewal) { try run.arrive() }
             return run
         }
@@ -65,8 +66,9 @@ extension FlowEngine {
         params: JSONDocument? = nil, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Navigation {
         let definition = try definition(flow, version: version, for: input)
-        return try go(to: screen, with: params == .emptyObject ? nil : params) { () throws(JourneyRefusal) in
+        return try go(to: screen, with: params == .emptyObject ? nil : params) { (work) throws(JourneyRefusal) in
             var run = StepRun(self, Journey(id: id, flow: definition, now: now), services, now: now)
+            run.services.work = work
             try run.begin(definition, input: input)
             try run.arrive()
             try run.stand()
@@ -76,16 +78,14 @@ extension FlowEngine {
 
     private func go(
         to screen: String, with params: JSONDocument?, isByOperator: Bool = false,
-        from begin: () throws(JourneyRefusal) -> StepRun
+        from begin: (ListWork) throws(JourneyRefusal) -> StepRun
     ) throws(JourneyRefusal) -> Navigation {
         var refused: Set<Route.Key> = []
         // All attempts are one step.
-        var listWork = StepServices.mostListWork
+        var work = ListWork()
         for attempt in 1...Self.maximumAttempts {
-            var run = try begin()
-            listWork -= StepServices.mostListWork - run.services.listWork
-            run.services.listWork = listWork
-            defer { listWork = run.services.listWork }
+            var run = try begin(work)
+            defer { work = run.services.work }
             guard run.journey.isActive else { throw .finished(outcome: run.journey.outcome) }
             let flows = flows(for: run.journey)
             guard flows.contains(where: { $0.state(screen)?.isScreen ?? false }) else { throw .unknownScreen(screen) }
@@ -93,6 +93,8 @@ extension FlowEngine {
             var search = try RouteSearch(
                 from: &run, to: screen, with: params, isByOperator: isByOperator, without: refused)
             let route = try search.route()
+            // What cannot be decided is on no way.
+            run.services.overwork = nil
             if let obstacle = run.walk(route, as: .link(isByOperator: isByOperator)) {
                 refused.insert(obstacle.hop.key)
                 guard attempt < Self.maximumAttempts else {

@@ -34,23 +34,28 @@ extension FlowEngine {
 
     /// The schema that the data of each event must have, for the events that the view of a journey lists. An event that
     /// takes any data has an empty one.
+    ///
+    /// - Parameter work: how much work choices may make. Those beyond it are left out.
     package func eventSchemas(
-        of journey: Journey, services: any ServiceDocuments, now: Int64
+        of journey: Journey, services: any ServiceDocuments, now: Int64, work: Int = EventSchemas.mostWork
     ) throws(JourneyRefusal) -> EventSchemas {
-        guard journey.isActive, let top = journey.frames.last else { return EventSchemas() }
+        var schemas = EventSchemas(work: work)
+        guard journey.isActive, let top = journey.frames.last else { return schemas }
         var run = StepRun(self, journey, services, now: now, event: .unknown)
-        var schemas = EventSchemas()
+        run.services.work.rest = work
         for reaction in try run.reactions() where schemas[reaction.rule.event] == nil {
             guard let shape = reaction.shape else {
                 schemas[reaction.rule.event] = .emptyObject
                 continue
             }
             let scope = try run.scope(of: reaction.shapeOf)
-            schemas[reaction.rule.event] = scope.form(shape, &schemas.texts)
+            schemas[reaction.rule.event] = scope.form(shape, of: reaction.shapeOf, &schemas)
         }
         if let shape = try run.screen(of: top).screen.accepts[EventRule.back] {
-            schemas[EventRule.back] = try run.scope(of: top.coordinator).form(shape, &schemas.texts)
+            schemas[EventRule.back] = try run.scope(of: top.coordinator).form(shape, of: top.coordinator, &schemas)
         }
+        schemas.work = max(0, run.services.work.rest)
+        schemas.choices = [:]
         return schemas
     }
 
@@ -78,7 +83,7 @@ extension FlowEngine {
         var tag = ViewTag(journey.step)
         tag.mix("stuck")
         var texts = FlowTexts.none
-        if let message = journey.message { texts.add(message) }
+        tag.mix(journey.message, &texts)
         return ViewText(bytes: json.bytes, isRestless: true, tag: tag.value, texts: texts)
     }
 }
@@ -87,9 +92,16 @@ extension FlowEngine {
 package struct EventSchemas: Sendable {
     private var schemas: [String: JSONDocument] = [:]
     /// The texts in them that hold values and are written in several languages.
-    package fileprivate(set) var texts = FlowTexts.none
+    package internal(set) var texts = FlowTexts.none
+    /// The lists that fields are chosen from, while the schemas are made.
+    var choices: [String: [Choice]] = [:]
+    /// How much work choices may still make, in other journeys of one response.
+    package fileprivate(set) var work: Int
 
-    package init() {}
+    /// What the choices of one response may make. Some 10 ms on a slow machine.
+    package static let mostWork = 2 * ListWork.most
+
+    package init(work: Int = EventSchemas.mostWork) { self.work = work }
 
     package var isEmpty: Bool { schemas.isEmpty }
 
@@ -145,6 +157,13 @@ package struct ViewTag {
         mix(word)
         mix(count)
     }
+
+    /// A message may go without a step.
+    fileprivate mutating func mix(_ message: SaidText?, _ texts: inout FlowTexts) {
+        guard let message else { return }
+        mix(message.text)
+        texts.add(message)
+    }
 }
 
 /// Writes the view of a journey. Nothing else does: ``JourneyView`` reads this text.
@@ -152,7 +171,7 @@ extension StepRun {
     /// - Parameter shift: is added to the times; milliseconds.
     mutating func view(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
         // What a step shows is what a later look shows, whatever the step itself has cost.
-        services.listWork = StepServices.mostListWork
+        services.work = ListWork()
         var json = JSONWriter(reservingCapacity: 1_024)
         var tag = ViewTag(journey.step)
         var texts = FlowTexts.none
@@ -191,7 +210,7 @@ extension StepRun {
         }
         Self.writeEnd(of: journey, dueAt: journey.dueAt, timesMovedBy: shift, to: &json)
         json.endObject()
-        if let message = journey.message { texts.add(message) }
+        tag.mix(journey.message, &texts)
         return ViewText(bytes: json.bytes, isRestless: isRestless(), tag: max(tag.value, 1), texts: texts)
     }
 
@@ -281,7 +300,7 @@ extension StepRun {
         }
         let reactions = try reactions()
         for place in reactions.indices {
-            let obstacles = try obstacles(to: reactions[place])
+            let obstacles = try shownObstacles(to: reactions[place])
             for obstacle in obstacles {
                 tag.mix(UInt64(place))
                 tag.mix(obstacle.pointer)
@@ -292,6 +311,14 @@ extension StepRun {
             json.add(event: reactions[place].rule.event, label: label, why: obstacles, isFirst: place == 0)
         }
         if back { try writeBack(of: screen.screen, isFirst: reactions.isEmpty, to: &json, &texts, &tag) }
+    }
+
+    /// Each event has a budget of its own, as when it is sent. Where the budgets of all are used up, an event is shown
+    /// as possible: its step decides.
+    private mutating func shownObstacles(to reaction: Reaction) throws(JourneyRefusal) -> [JSONViolation] {
+        services.overwork = nil
+        let obstacles = try services.apart { () throws(JourneyRefusal) in try self.obstacles(to: reaction) }
+        return services.overwork?.isShort == true ? [] : obstacles
     }
 
     private mutating func writeBack(

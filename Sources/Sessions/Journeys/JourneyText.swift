@@ -68,10 +68,11 @@ extension JourneyWork {
         withSchemas ? try form(of: entry) : JourneyForm(text: try text(of: entry), way: way)
     }
 
-    mutating func form(of entry: KeptJourney) throws -> JourneyForm {
+    /// - Parameter work: see ``FlowEngine/eventSchemas(of:services:now:work:)``.
+    mutating func form(of entry: KeptJourney, work: Int = EventSchemas.mostWork) throws -> JourneyForm {
         let text = try text(of: entry)
-        if text.problem != nil { return JourneyForm(text: text, way: way) }
-        let schemas = try engine.eventSchemas(of: entry.journey, services: documents, now: pending.now)
+        if text.problem != nil { return JourneyForm(text: text, schemas: EventSchemas(work: work), way: way) }
+        let schemas = try engine.eventSchemas(of: entry.journey, services: documents, now: pending.now, work: work)
         return JourneyForm(text: text, schemas: schemas, way: way)
     }
 }

@@ -111,6 +111,8 @@ extension JourneyWork {
         journey = journey.withTask(of: content)
         // The credentials were typed elsewhere, so the task signs nobody in here.
         journey.forgetChallenge()
+        // It was said to the person who moved it there.
+        journey.forgetMessage()
         journey.noteOfTask { notes in
             notes.hasMoved = true
             // The worker's lease is not known here, so no better result is waited for.
@@ -164,6 +166,8 @@ extension JourneyWork {
             kept.transfers.departures[place].complete()
         }
         var journey = isFree ? content : content.renamed(arrival)
+        // Another person may use the session by now.
+        journey.forgetMessage()
         journey.raiseOwned(to: pending.revision)
         let entry = kept.keep(journey, history: departed.history)
         _ = kept.keep(entry.journey.withTask(of: content))

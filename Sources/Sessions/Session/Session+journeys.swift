@@ -146,8 +146,12 @@ extension Session {
     }
 
     /// Where a journey stands, with the schemas of its events.
-    nonisolated(nonsending) package func journeyForm(_ id: String) async throws -> JourneyForm {
-        try await drive(id, isLook: true) { work in try work.form(of: try work.journey(id)) }
+    ///
+    /// - Parameter work: how much work their choices may make. What is left of it is in the schemas.
+    nonisolated(nonsending) package func journeyForm(
+        _ id: String, work: Int = EventSchemas.mostWork
+    ) async throws -> JourneyForm {
+        try await drive(id, isLook: true) { try $0.form(of: try $0.journey(id), work: work) }
     }
 
     /// What an operator is shown of a journey: where it stands, and the services that the screens on its stack show.

@@ -41,6 +41,7 @@ extension Session {
         if let former, let userID, former.isExactly(userID) { return }
         if former != nil { try removeUser(from: &pending, except: service) }
         try dropLinks(on: &pending)
+        try dropMessages(on: &pending)
         setUser(userID, on: &pending)
     }
 
@@ -69,6 +70,7 @@ extension Session {
             try leaveUser(on: &pending, keeping: journey)
         }
         try dropLinks(on: &pending)
+        if pending.details.userID?.isExactly(signIn.userID) != true { try dropMessages(on: &pending) }
         setUser(signIn.userID, on: &pending)
         (pending.details.retiredTokens, pending.details.exchange) = ([], exchange)
         pending.token = signIn.token.digest
@@ -115,12 +117,20 @@ extension Session {
         pending = work.pending
     }
 
+    /// What journeys have told one person is not shown to another.
+    private func dropMessages(on pending: inout PendingState) throws(SessionError) {
+        guard var work = try? JourneyWork(on: pending, environment), work.dropMessages() else { return }
+        try work.keep(atMost: nil)
+        pending = work.pending
+    }
+
     /// Runs the hooks of signing out, then removes what is the attached user's.
     ///
     /// - Parameter journey: stays in any case.
     func leaveUser(on pending: inout PendingState, keeping journey: String? = nil) throws(SessionError) {
         environment.runSignedOut(on: &pending)
         try removeUser(from: &pending, keeping: journey)
+        try dropMessages(on: &pending)
     }
 
     /// Removes what is the attached user's: their journeys are abandoned and forgotten, then the services go that are
@@ -167,5 +177,16 @@ extension JourneyWork {
         let engine = engine
         let isLeft = self.kept.transfers.forgetJourneys { $0.isOfUser && !engine.isBoundToSession($0) }
         if hasChanged || isLeft { try keep(atMost: nil) }
+    }
+    /// - Returns: whether there was any.
+    mutating func dropMessages() -> Bool {
+        var hasChanged = false
+        for entry in self.kept.entries where entry.journey.hasMessage {
+            var journey = entry.journey
+            journey.forgetMessage()
+            _ = self.kept.keep(journey)
+            hasChanged = true
+        }
+        return hasChanged
     }
 }

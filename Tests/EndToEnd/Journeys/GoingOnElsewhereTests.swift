@@ -49,6 +49,23 @@ struct GoingOnElsewhereTests {
         }
     }
 
+    @Test("what a journey has told somebody is not shown where a link leads")
+    func messages() async throws {
+        let told = #"""
+            {"id": "told", "version": 1, "initial": "a", "portable": true,
+             "states": {"a": {"on": {"next": {"target": "b", "say": "Hi {/user/id}"}}}, "b": {"on": {"end": {"target": "z"}}}, "z": {"type": "final"}}}
+            """#
+        try await withApplication(flows: [told]) { app in
+            let (client, other) = (try await app.newSession().client, try await app.newSession().client)
+            let journey = try await client.start("told")
+            #expect(try await client.event("next", on: journey)[member: "message"] == "Hi ")
+            let link = try await link(journey, client)
+            #expect(try await take(link, client)[member: "message"] == "Hi ", "it is the same session")
+            let taken = try await take(link, other)
+            #expect(taken.status == 201 && taken[member: "message"]?.isNull == true)
+        }
+    }
+
     @Test("a link that is opened where it was made shows the journey, and is good afterwards")
     func ownSession() async throws {
         try await withApplication(flows: [Self.trip]) { app in

@@ -77,6 +77,43 @@ struct JourneyUserTests {
         }
     }
 
+    @Test("what a journey has told one user is shown neither to the next one nor to a guest")
+    func messages() async throws {
+        let greeting = #"""
+            {"id": "greet", "version": 1, "initial": "a", "bound_to": "session",
+             "states": {"a": {"on": {"go": {"target": "a", "say": "Hi {/user/id}"}, "end": {"target": "z"}}},
+               "z": {"type": "final"}}}
+            """#
+        try await withApplication(flows: [greeting]) { app in
+            let (guest, session, _) = try await app.newSession()
+            let journey = try await guest.start("greet")
+            func greeted(_ client: TestClient, _ name: String) async throws -> String {
+                let told = try await client.event("go", on: journey)
+                #expect(told[member: "message"]?.string == "Hi \(name)")
+                return try #require(told["ETag"])
+            }
+            func isForgotten(_ client: TestClient, _ tag: String) async throws -> Bool {
+                let view = try await client.get(journey, fields: [("If-None-Match", tag)])
+                return view.status == 200 && view[member: "message"]?.isNull == true
+            }
+            var tag = try await greeted(guest, "")
+            var client = app.client().with(token: try await app.signIn("ada", to: session))
+            #expect(try await isForgotten(client, tag))
+            tag = try await greeted(client, "ada")
+            client = app.client().with(token: try await app.signIn("ada", to: session))
+            #expect(try await client.get(journey)[member: "message"] == "Hi ada", "it is the same user")
+            client = app.client().with(token: try await app.signIn("bob", to: session))
+            #expect(try await isForgotten(client, tag))
+            tag = try await greeted(client, "bob")
+            try await Self.signOut(app, session)
+            #expect(try await isForgotten(client, tag))
+            client = app.client().with(token: try await app.signIn("ada", to: session))
+            tag = try await greeted(client, "ada")
+            try await app.admin().patch("/v1/sessions/\(session)/services/user", #"{"id":"cid"}"#)
+            #expect(try await isForgotten(client, tag))
+        }
+    }
+
     @Test("an Idempotency-Key of one user replays nothing for the next one, nor for a guest")
     func replay() async throws {
         try await Self.with { app, guest, session in

@@ -104,5 +104,19 @@ extension ProblemExample {
         .init(
             .badValue, "/states/a/accepts/go/anyOf/0/x-options",
             form(#"{"anyOf": [{"x-options": {"of": "/limits/x", "value": "/item"}}]}"#)),
+        .init(
+            .badValue, "/input/properties/x/x-options",
+            flow(
+                #""on": {"go": {"target": "a"}}"#,
+                #", "input": {"properties": {"x": {"x-options": {"of": "/limits/x", "value": "/item"}}}}"#)),
+        .init(
+            .badValue, "/guards/g/schema/properties/x/x-options",
+            flow(
+                #""on": {"go": {"target": "a", "guard": "g"}}"#,
+                #", "guards": {"g": {"service": "limits", "schema": {"properties": {"x": {"x-options": {"of": "/limits/x", "value": "/item"}}}}}}"#
+            )),
+        // A choice is a string, a number, a boolean or null; an object may have what is never shown.
+        .init(
+            .badValue, "\(place)/value", options(#"{"of": "/basket/items", "value": "/item", "title": "/item/name"}"#)),
     ]
 }

@@ -76,7 +76,7 @@ struct OptionTests {
     func nothing(pizzas: JSONDocument?, detail: String) throws {
         let traveller = try traveller(Self.flow(Self.plain), pizzas)
         let pizza = try schema(traveller)?[member: "properties"]?[member: "pizza"]
-        #expect(pizza?[member: "enum"] == [] && pizza?[member: "x-options"] == [])
+        #expect(pizza?[member: "enum"] == nil && pizza?[member: "x-options"] == [])
         #expect(violations(traveller, ["pizza": "m"]) == ["/pizza \(detail)"])
     }
 
@@ -89,7 +89,7 @@ struct OptionTests {
         #expect(try schema(most)?[member: "properties"]?[member: "pizza"]?[member: "enum"]?.count == 1_000)
         #expect(most.refusal(of: "order", ["pizza": "999"]) == nil)
         let more = try traveller(Self.flow(Self.plain), menu(1_001))
-        #expect(try schema(more)?[member: "properties"]?[member: "pizza"]?[member: "enum"] == [])
+        #expect(try schema(more)?[member: "properties"]?[member: "pizza"]?[member: "x-options"] == [])
         #expect(
             violations(more, ["pizza": "999"]) == [
                 "/pizza cannot be chosen: /limits/pizzas has 1001 elements; x-options takes at most 1000"
@@ -131,17 +131,22 @@ struct OptionTests {
 
     @Test("values are compared as JSON Schema does, and titles are texts")
     func kinds() throws {
-        let pizzas: JSONDocument = [["id": 1, "name": 2.5], ["id": true], ["id": ["a": 1], "name": nil]]
+        // Lists and objects are no choices, and a value is there once.
+        let pizzas: JSONDocument = [
+            ["id": 1, "name": 2.5], ["id": true], ["id": ["a": 1], "name": nil], ["id": [1]],
+            ["id": 1.0, "name": "one"], ["id": "t"], ["id": "t"], ["id": nil],
+        ]
         let schema: JSONDocument = ["properties": ["pizza": ["x-options": nil]]]
         let traveller = try traveller(Self.flow(schema), pizzas)
         #expect(
             try self.schema(traveller)?[member: "properties"]?[member: "pizza"]?[member: "x-options"] == [
-                ["value": 1, "title": "2.5"], ["value": true, "title": "true"], ["value": ["a": 1], "title": ""],
+                ["value": 1, "title": "2.5"], ["value": true, "title": "true"], ["value": "t", "title": "t"],
+                ["value": nil, "title": ""],
             ])
-        for good in [1, 1.0, true, ["a": 1]] as [JSONDocument] {
+        for good in [1, 1.0, true, "t", nil] as [JSONDocument] {
             #expect(traveller.refusal(of: "order", ["pizza": good]) == nil)
         }
-        for bad in ["1", 2, false, nil, ["a": 2]] as [JSONDocument] {
+        for bad in ["1", 2, false, ["a": 1], [1]] as [JSONDocument] {
             #expect(violations(traveller, ["pizza": bad])?.count == 1)
         }
     }
@@ -188,5 +193,55 @@ struct OptionTests {
             pizza?[member: "title"] == "Of Nobody" && pizza?[member: "x-options"] == [["value": 0, "title": "F (f)"]])
         #expect(schemas["order"]?[member: "description"] == "At most 3")
         #expect(schemas.texts.text("At most 3", in: "de") == "Höchstens 3")
+    }
+
+    @Test("the author's own enum leaves out choices, and is no longer there when none is left")
+    func own() throws {
+        let schema: JSONDocument = ["properties": ["pizza": ["enum": ["f", "q", 1], "x-options": nil]]]
+        let some = try traveller(Self.flow(schema), Self.menu)
+        let pizza = try self.schema(some)?[member: "properties"]?[member: "pizza"]
+        #expect(pizza?[member: "enum"] == ["f"])
+        #expect(pizza?[member: "x-options"] == [["value": "f", "title": "Funghi"]])
+        #expect(some.refusal(of: "order", ["pizza": "f"]) == nil)
+        for bad in ["m", "q"] { #expect(violations(some, ["pizza": JSONDocument(bad)])?.count == 1) }
+        let none = try traveller(Self.flow(schema), [["id": "m"]])
+        let empty = try self.schema(none)?[member: "properties"]?[member: "pizza"]
+        #expect(empty == ["x-options": []])
+    }
+
+    private static func large(_ fields: Int) -> JSONDocument {
+        let pizza: JSONDocument = ["type": "string", "x-options": nil]
+        return flow(["properties": JSONDocument(members: (0..<fields).map { ("f\($0)", pizza) })])
+    }
+
+    @Test("choices beyond the budget are left out, and a step decides")
+    func beyond() throws {
+        let menu = JSONDocument((0..<1_000).map { ["id": JSONDocument("\($0)"), "name": "A pizza"] })
+        let traveller = try traveller(Self.large(60), menu)
+        let schema = try schema(traveller)
+        let fields = (0..<60).compactMap { schema?[member: "properties"]?[member: "f\($0)"] }
+        let shown = fields.filter { $0[member: "x-options"] != nil }
+        #expect((5..<60).contains(shown.count))
+        #expect(shown.allSatisfy { $0[member: "enum"]?.count == 1_000 })
+        #expect(fields.filter { $0[member: "x-options"] == nil }.allSatisfy { $0 == ["type": "string"] })
+        #expect(traveller.refusal(of: "order", ["f59": "999"]) == nil)
+        #expect(violations(traveller, ["f59": "q"])?.count == 1)
+    }
+
+    @Test("several journeys share one budget")
+    func shared() throws {
+        let menu = JSONDocument((0..<100).map { ["id": JSONDocument("\($0)"), "name": "A pizza"] })
+        let traveller = try traveller(Self.large(10), menu)
+        var work = EventSchemas.mostWork
+        var shown: [Bool] = []
+        for _ in 0..<50 {
+            let schemas = try traveller.engine.eventSchemas(
+                of: traveller.journey, services: traveller.services, now: traveller.now, work: work)
+            shown.append(schemas["order"]?[member: "properties"]?[member: "f9"]?[member: "x-options"] != nil)
+            #expect(schemas.work < work || work == 0)
+            work = schemas.work
+        }
+        #expect(shown.first == true && shown.last == false)
+        #expect(shown == shown.sorted { $0 && !$1 })
     }
 }

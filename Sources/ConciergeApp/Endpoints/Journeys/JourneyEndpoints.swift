@@ -56,7 +56,13 @@ final class JourneyEndpoints: Sendable {
         let page = try ListPage(of: try await session.journeys(), try PageRequest(&query), named: \.journey)
         var forms: [String: JourneyForm] = [:]
         if included == .schema {
-            for shown in page.items { forms[shown.journey] = try? await session.journeyForm(shown.journey) }
+            // One budget for all.
+            var work = EventSchemas.mostWork
+            for shown in page.items {
+                guard let form = try? await session.journeyForm(shown.journey, work: work) else { continue }
+                forms[shown.journey] = form
+                work = form.schemas.work
+            }
         }
         var response = HTTPResponse.page(page) {
             let form = forms[$1.journey]
