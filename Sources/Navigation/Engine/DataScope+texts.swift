@@ -6,28 +6,12 @@ extension DataScope {
     private static let longestValue = 1_000
 
     /// An author's text with its values, in each of its languages.
-    func said(_ text: String) -> SaidText {
-        guard let template = definition.texts.template(of: text) else {
-            return SaidText(text: text, translations: definition.texts.translations(of: text))
-        }
-        let versions = template.versions.map { (language: $0.language, text: filled($0.parts)) }
-        let isTranslated = versions.contains { !$0.language.isEmpty }
-        return SaidText(
-            text: versions.first?.text ?? text,
-            translations: isTranslated
-                ? Dictionary(versions.map { ($0.language, $0.text) }, uniquingKeysWith: { first, _ in first }) : [:])
-    }
-
-    private func filled(_ parts: [TextTemplate.Part]) -> String {
-        parts.reduce(into: "") { text, part in
-            switch part {
-            case .text(let next): text += next
-            case .value(let path):
-                guard case .value(let value) = find(path) else { break }
-                let next = Self.shown(value)
-                let isLong = next.unicodeScalars.count > Self.longestValue
-                text += isLong ? String(next.unicodeScalars.prefix(Self.longestValue)) + "…" : next
-            }
+    func said(_ text: TextTemplate) -> SaidText {
+        text.said { path in
+            guard case .value(let value) = find(path) else { return "" }
+            let next = Self.shown(value)
+            let isLong = next.unicodeScalars.count > Self.longestValue
+            return isLong ? String(next.unicodeScalars.prefix(Self.longestValue)) + "…" : next
         }
     }
 
@@ -46,18 +30,14 @@ extension DataScope {
     private static let mostViolations = 10
 
     /// The schema that the data of an event must have, with the values of its texts and with choices.
-    ///
-    /// - Parameter texts: gets the texts that are written in several languages.
-    func form(_ shape: ShapeRule, _ texts: inout FlowTexts) -> JSONDocument {
-        var schema = shape.document
-        if definition.texts.holdsValues {
-            schema = SchemaTexts.map(schema, at: .root) { value, _ in
-                guard let text = value.string, definition.texts.template(of: text) != nil else { return value }
+    func form(_ shape: ShapeRule) -> EventForm {
+        var texts: [PlacedText] = []
+        var schema =
+            shape.texts?.schema { text, place in
                 let said = said(text)
-                texts.add(said)
-                return JSONDocument(said.text)
-            }
-        }
+                texts.add(said, at: place.description)
+                return said.text
+            } ?? shape.document
         for field in shape.fields {
             // Where there is no list, there is nothing to choose; a step says why.
             let options = (try? options(of: field)) ?? []
@@ -72,7 +52,7 @@ extension DataScope {
             }
             schema = (try? schema.applying(JSONDocument(patch))) ?? schema
         }
-        return schema
+        return EventForm(schema: schema, texts: texts)
     }
 
     /// What may be chosen. An element without a value cannot be.
