@@ -58,7 +58,10 @@ extension Problem {
             [InvalidInput(pointer: "\(operation)/\(member)", detail: error.description)]
         }
         func inValue(_ places: [InvalidInput]) -> [InvalidInput] {
-            places.map { InvalidInput(pointer: "\(operation)/value\($0.pointer)", detail: $0.detail) }
+            places.map {
+                InvalidInput(
+                    pointer: "\(operation)/value\($0.pointer)", detail: $0.detail, translations: $0.translations)
+            }
         }
         let plain = Problem(error)
         switch error {

@@ -100,8 +100,8 @@ struct ServiceEndpoints: Sendable {
                 then: responder.completion { result in
                     do {
                         return try response.of(result.get())
-                    } catch let error as SessionError where !command.texts.isEmpty {
-                        throw Problem(error).translated(by: command.texts, for: request)
+                    } catch let error as SessionError where !command.languages.isEmpty {
+                        throw Problem(error).translated(to: command.languages, for: request)
                     }
                 })
         }

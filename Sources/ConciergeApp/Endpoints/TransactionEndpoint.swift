@@ -36,7 +36,14 @@ struct TransactionEndpoint: Sendable {
                     }
                 })
         }
-        return try response.of(await found.session.perform(operations, once: response.once))
+        do {
+            return try response.of(await found.session.perform(operations, once: response.once))
+        } catch let error as SessionError {
+            guard case .inOperation(let index, _) = error, case .call(let command, _) = operations[index].action,
+                !command.languages.isEmpty
+            else { throw error }
+            throw Problem(error).translated(to: command.languages, for: request)
+        }
     }
 
     /// Collects every mistake of every operation.

@@ -24,7 +24,7 @@ public struct FlowGraph: Sendable {
 
     /// Collects the nodes and edges of the drawing.
     ///
-    /// - Parameter isOutline: whether guards, services, actions and tasks are left out.
+    /// - Parameter isOutline: whether guards, services, actions, tasks and the values in titles are left out.
     public init(_ definition: FlowDefinition, isOutline: Bool = false) {
         var collector = GraphCollector(definition, isOutline: isOutline)
         collector.collect()
@@ -128,7 +128,7 @@ struct GraphCollector {
         case .task(let task):
             var lines = isOutline ? [] : ["\(mark(.task)) \(task.task)"]
             if let after = task.screen.timeout?.after { lines.append(time(after)) }
-            nodes.append(GraphNode(key: key, shape: .task, title: task.screen.title, id: state.id, lines: lines))
+            nodes.append(GraphNode(key: key, shape: .task, title: title(of: task.screen), id: state.id, lines: lines))
         case .final(let ending):
             let lines = ending.outcome == state.id ? [] : ["outcome \(ending.outcome)"]
             nodes.append(GraphNode(key: key, shape: .final, title: nil, id: state.id, lines: lines))
@@ -153,8 +153,10 @@ struct GraphCollector {
             }
         }
         if screen.back == .forbidden { lines.append("\(mark(.back)) no way back") }
-        nodes.append(GraphNode(key: key, shape: .screen, title: screen.title, id: state.id, lines: lines))
+        nodes.append(GraphNode(key: key, shape: .screen, title: title(of: screen), id: state.id, lines: lines))
     }
+
+    private func title(of screen: Screen) -> String? { screen.title?.text(in: nil, isOutline: isOutline) }
 
     private mutating func draw(_ transitions: [CausedTransition], from key: String) {
         let counts = Dictionary(grouping: transitions.compactMap(\.cause.list)) { $0 }.mapValues(\.count)

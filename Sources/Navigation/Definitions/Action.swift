@@ -314,7 +314,7 @@ extension FlowReader {
         case (nil, nil): break
         }
         // Its refusal is told in the client's language, too.
-        texts = texts.merging(command.texts)
+        add(languages: command.languages)
         return .call(service: service, command: command.name, input: input)
     }
 

@@ -27,8 +27,8 @@ package final class CommandDefinition: Sendable {
     let guards: [NamedGuard]
     /// The services that it, or a guard of the file, reads or changes.
     package let services: Set<String>
-    /// Its texts, and those of the guards, in several languages.
-    package let texts: FlowTexts
+    /// The languages of its texts, and of those of the guards.
+    package let languages: [String]
     /// The services that no client may know of.
     let hiddenServices: Set<String>
 
@@ -59,7 +59,7 @@ package final class CommandDefinition: Sendable {
         let template = node["output"].flatMap { reader.readTemplate($0, context) }
         output = template
         outputSchema = template.map { reader.schema(of: $0, context) }
-        texts = reader.texts
+        languages = reader.languages
         hiddenServices = reader.services.hidden
         services = FlowUses(of: [node.value, file["guards"]?.value ?? .emptyObject], named: name).names
             .filter { [services = reader.services] in services[$0] != nil }

@@ -26,7 +26,7 @@ public struct FormRule: Sendable {
     /// The JSON Pointer within the data that the rule is about; nil for wherever the guard looks.
     public let at: String?
     /// The author's text for the person who breaks the rule.
-    public let say: String?
+    public let say: TextTemplate?
 
     static let keys = FlowKeys(
         ["guard": .ref("guard"), "at": ["type": "string"], "say": .text], required: ["guard"])
@@ -34,7 +34,7 @@ public struct FormRule: Sendable {
     /// - Parameter reasons: why the guard does not hold; pointers begin with a service, `event` or `input`.
     /// - Returns: the same with pointers within the data, and in the author's words.
     /// - Parameter said: an author's text with its values.
-    func violations(_ reasons: [JSONViolation], saying said: (String) -> SaidText) -> [JSONViolation] {
+    func violations(_ reasons: [JSONViolation], saying said: (TextTemplate) -> SaidText) -> [JSONViolation] {
         let event = "/event"
         if let say {
             let place =
@@ -95,13 +95,12 @@ extension FlowReader {
 
     /// Reads `labels`: what people call the events of a screen, or of all screens.
     ///
-    /// - Parameter events: of the screen, or of all screens.
-    mutating func labels(of node: FlowNode, _ events: [EventRule]) -> [String: String] {
+    /// - Parameter events: of the screen, or of all screens, besides `back`, which every screen has.
+    mutating func labels(of node: FlowNode, _ events: [EventRule]) -> [String: TextTemplate] {
         members(node["labels"]).reduce(into: [:]) { labels, member in
             checkEvent(
                 member.name, named: "labels names", at: member.node.place,
-                among: events.map(\.event) + (node["accepts"]?[EventRule.back] == nil ? [] : [EventRule.back])
-                    + flowEvents)
+                among: events.map(\.event) + flowEvents + [EventRule.back])
             labels[member.name] = localText(member.node, .noEvent)
         }
     }
@@ -172,7 +171,7 @@ extension FlowReader {
             )
         }
         checkKeys(of: node, FormRule.keys, "a rule")
-        let say = localText(node["say"], context)
+        let say = localText(node["say"], context.saidOnce)
         let at = text(node["at"])
         if let at, let node = node["at"] {
             let pointer = JSONPointer(parsing: at)

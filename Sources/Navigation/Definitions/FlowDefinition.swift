@@ -10,7 +10,7 @@ public final class FlowDefinition: Sendable {
     /// The number of this version.
     public let version: Int
     /// The `description` in the file.
-    public let summary: String?
+    public let summary: TextTemplate?
     /// The file as it was read, for tools that show or draw it.
     public let document: JSONDocument
     /// The states, sorted by id.
@@ -54,11 +54,12 @@ public final class FlowDefinition: Sendable {
     public let invalidates: [Invalidation]
 
     /// What people call events, for screens that have no word of their own; values are still in braces.
-    public let labels: [String: String]
+    public let labels: [String: TextTemplate]
     /// The rules for the data of events, for screens that have none of their own.
     public let forms: [String: [FormRule]]
-    /// The texts that are written in several languages.
-    public let texts: FlowTexts
+    /// The languages of the flow's texts (BCP 47), in the order in which the file has them; empty where its texts are in
+    /// no language.
+    public let languages: [String]
 
     /// The services that no client may know of, whether the flow uses them or not.
     let hiddenServices: Set<String>
@@ -134,6 +135,10 @@ public final class FlowDefinition: Sendable {
         sideTasks = reader.sideTaskPolicies(node["tasks"])
         taskNames = states.compactMap(\.task?.task) + reader.sideTasks.sorted()
         reader.checkGuards(guards)
+        let shownRules = (events + states.flatMap { $0.screen?.events ?? [] }).filter { !$0.isBackend }
+        reader.checkReasons(
+            guards,
+            shown: shownRules.flatMap(\.transitions).compactMap(\.guard) + states.flatMap { $0.screen?.requires ?? [] })
         reader.checkFrameReads(states, initial, events.flatMap(\.transitions) + always)
         ownership = FlowOwnership(reading: node, by: &reader)
         guard let heading, let initial, !states.isEmpty else { return nil }
@@ -141,14 +146,14 @@ public final class FlowDefinition: Sendable {
         version = heading.version
         self.initial = initial
         document = node.value
-        texts = reader.texts
+        languages = reader.languages
         tag = ViewTag.of(document)
-        formServices = accepts.isEmpty ? [] : texts.services(of: accepts)
-        screens = states.map { [states, events, guards, labels, texts] state in
+        formServices = accepts.shownServices
+        screens = states.map { [states, events, guards, labels] state in
             state.screen.map {
                 PreparedScreen(
                     $0, id: state.id, flow: heading.id, states: states, events: events, named: guards, labels: labels,
-                    texts: texts, isBusy: state.task != nil)
+                    isBusy: state.task != nil)
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events, always)

@@ -1,81 +1,50 @@
 import JSONDocument
 
-/// The texts of a flow that are written in several languages.
+/// A text that is written in several languages, at its place in a view or a schema.
 ///
-/// Everything else in a definition has them in their first language. A text is translated on its way to the client, so
-/// a flow without languages pays nothing.
-public struct FlowTexts: Sendable, Equatable {
-    /// The languages of the flow's texts (BCP 47), in the order in which the file has them.
-    public private(set) var languages: [String] = []
-    /// For each text in its first language, the text by language.
-    private var translations: [String: [String: String]] = [:]
-    /// The texts that hold values, by what they are in their first language.
-    private var templates: [String: TextTemplate] = [:]
+/// Views are written, and remembered, in the first language of each text. They are translated on their way to the
+/// client, so a flow without languages pays nothing.
+package struct PlacedText: Sendable, Equatable {
+    /// A JSON Pointer.
+    package let place: String
+    package let said: SaidText
+}
 
-    /// A flow without languages.
-    public static let none = FlowTexts()
+extension [PlacedText] {
+    /// Empty for a text that is written in no language.
+    init(of said: SaidText, at place: String) {
+        self = []
+        add(said, at: place)
+    }
 
-    /// Whether a text is written in more than one language.
-    public var isEmpty: Bool { translations.isEmpty }
+    mutating func add(_ said: SaidText, at place: @autoclosure () -> String) {
+        if !said.translations.isEmpty { append(PlacedText(place: place(), said: said)) }
+    }
 
-    /// A text in a language; as it is when it is not written in that language.
-    public func text(_ text: String, in language: String) -> String { translations[text]?[language] ?? text }
-
-    /// A text in each of its languages; empty when it is not written in several.
-    func translations(of text: String) -> [String: String] { translations[text] ?? [:] }
-
-    /// Whether any text holds values.
-    var holdsValues: Bool { !templates.isEmpty }
-
-    /// A text that holds values; nil for any other.
-    func template(of text: String) -> TextTemplate? { templates[text] }
-
-    /// Another number when a text says anything else.
-    package var tag: UInt64 {
-        var tag = ViewTag(0)
-        for (text, translations) in translations.sorted(by: { $0.key < $1.key }) {
-            tag.mix(text)
-            for (language, text) in translations.sorted(by: { $0.key < $1.key }) {
-                tag.mix(language)
-                tag.mix(text)
-            }
+    /// Their languages, the first ones of texts before others.
+    package var languages: [String] {
+        reduce(into: []) { languages, text in
+            let new = text.said.translations.filter { !languages.contains($0.key) }
+            languages += new.sorted {
+                ($0.value != text.said.text ? 1 : 0, $0.key) < ($1.value != text.said.text ? 1 : 0, $1.key)
+            }.map(\.key)
         }
-        return tag.value
     }
 
-    mutating func add(_ texts: [(language: String, text: String)]) {
-        for (language, _) in texts where !languages.contains(language) { languages.append(language) }
-        guard let first = texts.first else { return }
-        translations[first.text, default: [:]].merge(texts.map { ($0.language, $0.text) }) { old, _ in old }
-    }
-
-    mutating func add(_ template: TextTemplate, of text: String) {
-        if templates[text] == nil { templates[text] = template }
-    }
-
-    /// Adds a text with its values.
-    mutating func add(_ said: SaidText) {
-        if said.translations.isEmpty { return }
-        translations[said.text] = said.translations
-        let new = said.translations.filter { !languages.contains($0.key) }
-        languages += new.sorted { ($0.value != said.text ? 1 : 0, $0.key) < ($1.value != said.text ? 1 : 0, $1.key) }
-            .map(\.key)
-    }
-
-    /// With the texts of another version of the flow.
-    func merging(_ other: FlowTexts) -> FlowTexts {
-        var all = self
-        for language in other.languages where !all.languages.contains(language) { all.languages.append(language) }
-        all.translations.merge(other.translations) { own, new in own.merging(new) { own, _ in own } }
-        return all
+    /// The operations of a JSON Patch that translate them.
+    package func changes(to language: String) -> [JSONDocument] {
+        compactMap { text in
+            let translated = text.said.text(in: language)
+            if translated == text.said.text { return nil }
+            return ["op": "replace", "path": JSONDocument(text.place), "value": JSONDocument(translated)]
+        }
     }
 }
 
 /// Texts for people: one, or one in each of several languages, `{"en": "…", "de": "…"}`.
 extension FlowReader {
     /// - Parameter context: of the values that it may hold; nil where it holds none.
-    /// - Returns: the text in its first language, with its values still in braces.
-    mutating func localText(_ node: FlowNode?, _ context: DataContext? = nil) -> String? {
+    mutating func localText(_ node: FlowNode?, _ context: DataContext? = nil) -> TextTemplate? {
         guard let node else { return nil }
         guard let written = node.members else {
             return text(node).flatMap { note([WrittenText(language: "", text: $0, place: node.place)], context) }
@@ -110,17 +79,15 @@ extension FlowReader {
         let place: JSONPointer
     }
 
-    private mutating func note(_ texts: [WrittenText], _ context: DataContext?) -> String? {
-        let versions = texts.map { text in
-            TextTemplate.Version(language: text.language, parts: parts(of: text.text, at: text.place, context))
-        }
-        let plain = zip(texts, versions).map { (language: $0.language, text: $1.plain ?? $0.text) }
-        guard let first = plain.first else { return nil }
-        if !first.language.isEmpty { self.texts.add(plain) }
-        if versions.contains(where: { $0.plain == nil }) {
-            self.texts.add(TextTemplate(versions: versions), of: first.text)
-        }
-        return first.text
+    private mutating func note(_ texts: [WrittenText], _ context: DataContext?) -> TextTemplate? {
+        if texts.isEmpty { return nil }
+        for text in texts where !text.language.isEmpty { add(languages: [text.language]) }
+        return TextTemplate(
+            texts.map { TextTemplate.Version(language: $0.language, parts: parts(of: $0.text, at: $0.place, context)) })
+    }
+
+    mutating func add(languages new: [String]) {
+        for language in new where !languages.contains(language) { languages.append(language) }
     }
 
     /// RFC 5646, as far as its syntax goes.
@@ -133,32 +100,70 @@ extension FlowReader {
         } && (parts.first?.count ?? 0) >= 2
     }
 
-    /// A schema whose `title`, `description` and `x-say` are texts in their first language.
+    /// Reads `title`, `description` and `x-say` of a schema.
     ///
     /// - Parameter context: of the values that they may hold; nil where they hold none. Only `x-say` is said when an
     ///   event has come.
-    mutating func withLocalTexts(_ schema: FlowNode, _ context: DataContext?) -> JSONDocument {
-        SchemaTexts.map(schema.value, at: schema.place) { value, place in
+    mutating func localTexts(of schema: FlowNode, _ context: DataContext?) -> SchemaTexts {
+        SchemaTexts(of: schema.value, at: schema.place) { value, place in
             let node = FlowNode(value: value, place: place)
-            guard node.isObject || node.string != nil else { return value }
+            guard node.isObject || node.string != nil else { return nil }
             let isSaid = node.key == SchemaTexts.sayKey
-            return localText(node, isSaid ? context : context.map { _ in .noEvent }).map { JSONDocument($0) } ?? value
+            return localText(node, isSaid ? context : context.map { _ in .noEvent })
         }
     }
 }
 
-/// The places of a schema at which texts for people stand.
-public enum SchemaTexts {
+/// A schema with its texts for people, each at its place.
+struct SchemaTexts: Sendable {
+    /// The schema with the index of a text, as a string, in place of each.
+    private let numbered: JSONDocument
+    private let texts: [TextTemplate]
+
     /// The author's own text for a value that does not fit.
     static let sayKey = "x-say"
 
-    /// The schema with its texts in another language.
-    public static func translated(_ schema: JSONDocument, _ translate: (String) -> String) -> JSONDocument {
-        map(schema, at: .root) { value, _ in value.string.map { JSONDocument(translate($0)) } ?? value }
+    /// - Parameter read: returns nil for what is not a text.
+    init(
+        of schema: JSONDocument, at place: JSONPointer = .root,
+        reading read: (JSONDocument, JSONPointer) -> TextTemplate? = { value, _ in value.string.map { TextTemplate($0) }
+        }
+    ) {
+        var texts: [TextTemplate] = []
+        numbered = Self.map(schema, at: place) { value, place in
+            guard let text = read(value, place) else { return value }
+            texts.append(text)
+            return JSONDocument("\(texts.count - 1)")
+        }
+        self.texts = texts
+    }
+
+    /// Whether the schema alone does not say it all.
+    var isNeeded: Bool {
+        texts.contains { !$0.isBare } || SchemaRoom.mentions(in: numbered) { $0 == Self.sayKey }
+    }
+
+    /// The services whose documents they show parts of.
+    var services: Set<String> { texts.reduce(into: []) { $0.formUnion($1.services) } }
+
+    /// The schema with its texts as strings.
+    func schema(_ text: (TextTemplate, JSONPointer) -> String) -> JSONDocument {
+        Self.map(numbered, at: .root) { value, place in
+            value.string.flatMap(text(numbered:)).map { JSONDocument(text($0, place)) } ?? value
+        }
+    }
+
+    /// The author's text beside the schema of a value.
+    func say(at pointer: JSONPointer) -> TextTemplate? {
+        SchemaRoom(numbered).say(at: pointer).flatMap(text(numbered:))
+    }
+
+    private func text(numbered number: String) -> TextTemplate? {
+        Int(number).flatMap { texts.indices.contains($0) ? texts[$0] : nil }
     }
 
     /// The schema with its texts changed. A property may be named `title`, too: names are not keywords.
-    static func map(
+    private static func map(
         _ schema: JSONDocument, at place: JSONPointer, _ change: (JSONDocument, JSONPointer) -> JSONDocument
     ) -> JSONDocument {
         guard let members = schema.members else { return schema }

@@ -195,17 +195,13 @@ extension FlowReader {
     }
 }
 
-extension FlowTexts {
-    /// The services of which schemas of events show parts, sorted.
-    func services(of shapes: [String: ShapeRule]) -> [String] {
+extension [String: ShapeRule] {
+    /// The services of which these schemas of events show parts, sorted.
+    var shownServices: [String] {
         var services: Set<String> = []
-        for shape in shapes.values {
+        for shape in values {
             for field in shape.fields { services.formUnion(field.services) }
-            guard holdsValues else { continue }
-            _ = SchemaTexts.map(shape.document, at: .root) { value, _ in
-                if let template = value.string.flatMap(template(of:)) { services.formUnion(template.services) }
-                return value
-            }
+            if let texts = shape.texts { services.formUnion(texts.services) }
         }
         return services.sorted()
     }

@@ -75,7 +75,7 @@ public struct NamedGuard: Sendable {
     /// The condition.
     public let `guard`: Guard
     /// The author's text for why it does not hold.
-    public let say: String?
+    public let say: TextTemplate?
 }
 
 /// How two values are compared: numbers by value, times by what they are (``CalendarTime``), other texts by their code
@@ -103,18 +103,18 @@ public struct ShapeRule: Sendable {
     let schema: JSONSchema
     /// The members whose values are chosen from data.
     let fields: [FormField]
-    /// Whether a part of the schema has the author's own text.
-    private let says: Bool
+    /// What its author says to people; nil where the schema alone says it all.
+    let texts: SchemaTexts?
 
-    package init(schema: JSONSchema) { self.init(schema: schema, fields: []) }
+    package init(schema: JSONSchema) { self.init(schema: schema, texts: SchemaTexts(of: schema.document), fields: []) }
 
-    init(schema: JSONSchema, fields: [FormField]) {
+    init(schema: JSONSchema, texts: SchemaTexts, fields: [FormField]) {
         self.schema = schema
         self.fields = fields
-        says = SchemaRoom.mentions(in: schema.document) { $0 == SchemaTexts.sayKey }
+        self.texts = texts.isNeeded ? texts : nil
     }
 
-    /// The schema as the file has it.
+    /// The schema with its texts in their first language.
     public var document: JSONDocument { schema.document }
 
     /// Whether a value fits the schema.
@@ -122,19 +122,19 @@ public struct ShapeRule: Sendable {
 
     /// Why a value does not fit the schema, with pointers within the value; empty when it fits.
     public func violations(in value: JSONDocument) -> [JSONViolation] {
-        violations(in: value) { SaidText(text: $0, translations: [:]) }
+        violations(in: value) { text in text.said { _ in "…" } }
     }
 
     /// - Parameter said: an author's text with its values.
-    func violations(in value: JSONDocument, saying said: (String) -> SaidText) -> [JSONViolation] {
+    func violations(in value: JSONDocument, saying said: (TextTemplate) -> SaidText) -> [JSONViolation] {
         schema.violations(in: value).map { inWords($0, saying: said) }
     }
 
     /// A violation in the author's own words, where the schema has any for its place.
-    func inWords(_ violation: JSONViolation, saying said: (String) -> SaidText) -> JSONViolation {
-        guard says, let place = JSONPointer(parsing: violation.pointer),
-            let text = SchemaRoom(schema.document).say(at: place)
-        else { return violation }
+    func inWords(_ violation: JSONViolation, saying said: (TextTemplate) -> SaidText) -> JSONViolation {
+        guard let texts, let place = JSONPointer(parsing: violation.pointer), let text = texts.say(at: place) else {
+            return violation
+        }
         return JSONViolation(said(text), at: violation.pointer)
     }
 }
@@ -146,7 +146,7 @@ extension FlowReader {
     mutating func namedGuard(
         _ name: String, _ node: FlowNode, _ context: DataContext = .anything
     ) -> NamedGuard {
-        let say = localText(node[Self.sayKey], context)
+        let say = localText(node[Self.sayKey], context.saidOnce)
         let bare = say == nil ? node : FlowNode(value: node.value.merging([Self.sayKey: nil]), place: node.place)
         return NamedGuard(name: name, guard: readGuard(bare, context) ?? .all([]), say: say)
     }

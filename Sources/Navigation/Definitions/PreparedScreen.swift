@@ -9,6 +9,11 @@ final class PreparedScreen: Sendable {
     /// more: on the data of an event, on the stack, on a guard of another kind; or when the label of an event holds
     /// values.
     let eventShapes: [ServiceShape]?
+    /// What people call going back.
+    let backLabel: TextTemplate?
+    /// Whether `back` is listed while it is possible. Clients know that they can go back; listed is what they can send
+    /// with it, and its label.
+    let listsBack: Bool
     /// The services of which the screen's own `accepts` show parts: see ``FlowDefinition/formServices``.
     let formServices: [String]
 
@@ -17,21 +22,22 @@ final class PreparedScreen: Sendable {
 
     /// - Parameters:
     ///   - id: of the state.
-    ///   - flow: the id of the flow; what follows are its states, events, named guards, labels and texts.
+    ///   - flow: the id of the flow; what follows are its states, events, named guards and labels.
     ///   - isBusy: whether it is the screen of a task.
     init(
         _ screen: Screen, id: String, flow: String, states: [FlowState], events: [EventRule], named: [NamedGuard],
-        labels: [String: String], texts: FlowTexts, isBusy: Bool
+        labels: [String: TextTemplate], isBusy: Bool
     ) {
         self.screen = screen
         requires = Requirement(screen.requires, named: named)
+        backLabel = screen.labels[EventRule.back] ?? labels[EventRule.back]
+        listsBack = backLabel != nil || screen.accepts[EventRule.back] != nil
         // Clients are not shown the events of back ends.
         let rules = (screen.events + events.filter { screen.rule(for: $0.event) == nil }).filter { !$0.isBackend }
         let labelled = rules.map { (name: $0.event, label: screen.labels[$0.event] ?? labels[$0.event]) }
-        let isDynamic = screen.title.map { texts.template(of: $0) != nil } ?? false
-        text = ScreenText(screen, id: id, flow: flow, events: labelled, isBusy: isBusy, hasValuesInTitle: isDynamic)
-        formServices = screen.accepts.isEmpty ? [] : texts.services(of: screen.accepts)
-        if labelled.contains(where: { $0.label.flatMap(texts.template(of:)) != nil }) {
+        text = ScreenText(screen, id: id, flow: flow, events: labelled, isBusy: isBusy)
+        formServices = screen.accepts.shownServices
+        if labelled.contains(where: { $0.label != nil && $0.label?.plain == nil }) {
             eventShapes = nil
             return
         }

@@ -4,8 +4,8 @@ import JSONDocument
 public final class Screen: Sendable {
     /// The client's name for the screen; the state's id unless the file says otherwise.
     public let name: String
-    /// The title for people, with its values still in braces.
-    public let title: String?
+    /// The title for people.
+    public let title: TextTemplate?
     /// The services whose documents are shown with the screen.
     public let data: [String]
     /// The events of this screen, sorted by name.
@@ -14,8 +14,8 @@ public final class Screen: Sendable {
     public let accepts: [String: ShapeRule]
     /// The rules for the data of events, including the flow's own events; all of an event's rules must hold.
     public let forms: [String: [FormRule]]
-    /// What people call events, by their names, with values still in braces; including the flow's own events.
-    public let labels: [String: String]
+    /// What people call events, by their names; including the flow's own events.
+    public let labels: [String: TextTemplate]
     /// The guards that must hold to be on the screen.
     public let requires: [Guard]
     /// The transitions of a screen whose ``requires`` do not hold any more; empty uncovers a screen below.
@@ -66,8 +66,10 @@ public final class Screen: Sendable {
         entry = reader.actions(node["entry"], .maybeEvent)
         exit = reader.actions(node["exit"], .maybeEvent)
         back = BackRule(reading: node["back"], by: &reader)
-        if back == .forbidden, let node = node["on"]?[EventRule.back] {
-            reader.report(node.place, .badValue, "the screen refuses back: \"back\" is false")
+        if back == .forbidden {
+            for node in [node["on"], node["labels"]].compactMap({ $0?[EventRule.back] }) {
+                reader.report(node.place, .badValue, "the screen refuses back: \"back\" is false")
+            }
         }
         let timers = reader.timers(node["timers"])
         self.timers = timers + [reader.timeout(node["timeout"])].compactMap(\.self)
@@ -82,7 +84,7 @@ public final class Screen: Sendable {
     }
 
     /// The busy screen of a task.
-    init(ofTask id: String, title: String?, data: [String], back: BackRule, timers: [FlowTimer]) {
+    init(ofTask id: String, title: TextTemplate?, data: [String], back: BackRule, timers: [FlowTimer]) {
         name = id
         self.title = title
         self.data = data

@@ -1,16 +1,18 @@
 import JSONDocument
 
-/// A text for people that holds values, in each of its languages: `"Hello {/profile/name}"`.
-struct TextTemplate: Sendable, Equatable {
+/// A text for people as its author wrote it, in each of its languages. It may hold values: `"Hello {/profile/name}"`.
+public struct TextTemplate: Sendable, Equatable {
     /// The first language first. A text that is written in no language has one version, with an empty name for it.
-    let versions: [Version]
+    private let versions: [Version]
+    /// What it says; nil for one that holds values.
+    let plain: SaidText?
 
     struct Version: Sendable, Equatable {
         let language: String
         let parts: [Part]
 
         /// The text of one that holds no values.
-        var plain: String? {
+        fileprivate var plain: String? {
             parts.reduce(into: "") { text, part in
                 if case .text(let next) = part { text? += next } else { text = nil }
             }
@@ -20,6 +22,55 @@ struct TextTemplate: Sendable, Equatable {
     enum Part: Sendable, Equatable {
         case text(String)
         case value(DataPath)
+    }
+
+    /// - Parameter versions: at least one.
+    init(_ versions: [Version]) {
+        self.versions = versions
+        let texts = versions.compactMap { version in version.plain.map { (version.language, $0) } }
+        plain = texts.count == versions.count ? SaidText(texts) : nil
+    }
+
+    /// A text in no language, without values.
+    init(_ text: String) { self.init([Version(language: "", parts: [.text(text)])]) }
+
+    /// The text with its values.
+    func said(_ value: (DataPath) -> String) -> SaidText {
+        plain
+            ?? SaidText(
+                versions.map { version in
+                    let text = version.parts.reduce(into: "") { text, part in
+                        switch part {
+                        case .text(let next): text += next
+                        case .value(let path): text += value(path)
+                        }
+                    }
+                    return (version.language, text)
+                })
+    }
+
+    /// The text in a language, as its author wrote it; in an outline, which tells nothing of the data, with an ellipsis
+    /// for each value.
+    ///
+    /// - Parameter language: the first one, where the text is not written in that, or nil.
+    package func text(in language: String?, isOutline: Bool) -> String {
+        if let plain { return plain.text(in: language) }
+        guard let version = versions.first(where: { $0.language == language }) ?? versions.first else { return "" }
+        return version.plain
+            ?? version.parts.reduce(into: "") { text, part in
+                switch part {
+                case .text(let next): text += isOutline ? next : next.replacing("{", with: "{{")
+                case .value(let path): text += isOutline ? "…" : "{\(path.text)}"
+                }
+            }
+    }
+
+    /// Whether it is written in no language, and holds no values.
+    var isBare: Bool { plain?.translations.isEmpty ?? false }
+
+    /// Whether it shows the time.
+    var holdsTime: Bool {
+        versions.flatMap(\.parts).contains { if case .value(let path) = $0 { path.root == .now } else { false } }
     }
 
     /// The services whose documents it shows parts of.
@@ -35,8 +86,24 @@ struct TextTemplate: Sendable, Equatable {
 package struct SaidText: Sendable, Equatable {
     /// In its first language.
     package let text: String
-    /// In each of its languages; empty when it is not written in several.
+    /// In each of its languages; empty when it is written in none.
     package let translations: [String: String]
+
+    package init(text: String, translations: [String: String]) {
+        self.text = text
+        self.translations = translations
+    }
+
+    /// - Parameter texts: by language, the first one first; the name of no language is empty.
+    fileprivate init(_ texts: [(language: String, text: String)]) {
+        let named = texts.filter { !$0.language.isEmpty }
+        self.init(
+            text: texts.first?.text ?? "",
+            translations: Dictionary(named.map { ($0.language, $0.text) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// The text in a language; in its first one when it is not written in that.
+    package func text(in language: String?) -> String { language.flatMap { translations[$0] } ?? text }
 }
 
 /// Braces in texts.
@@ -94,12 +161,7 @@ extension FlowReader {
     /// Reads the path of a value that people are shown.
     private mutating func readShownPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
         guard let path = readPath(text, at: place, context) else { return nil }
-        if path.root == .now {
-            report(
-                place, .badValue,
-                "no text shows /now: it would be another one at every look; keep the day in a service, as "
-                    + "{\"$day\": \"/now\"}, and show that")
-        }
+        if path.root == .now, !context.isSaidOnce { reportTime(at: place) }
         checkIsShown(.from(path, default: nil), at: place, context)
         let found = kinds(of: .from(path, default: nil), context)
         if found.isDisjoint(with: [.text, .number, .bool, .null]), !found.isEmpty {
@@ -108,6 +170,31 @@ extension FlowReader {
                 "\(text) is \(found.phrase); a text shows strings, numbers and booleans, such as a member of it")
         }
         return path
+    }
+
+    /// Reports the time in what a view shows.
+    private mutating func reportTime(at place: JSONPointer) {
+        report(
+            place, .badValue,
+            "no view shows /now: it would be another one at every look; keep the day in a service, as "
+                + "{\"$day\": \"/now\"}, and show that")
+    }
+
+    /// Reports named guards that say the time and are asked for views.
+    ///
+    /// - Parameter shown: the guards whose reasons views show.
+    mutating func checkReasons(_ guards: [NamedGuard], shown: [Guard]) {
+        guard guards.contains(where: { $0.say?.holdsTime == true }) else { return }
+        var rest = shown
+        var seen: Set<Int> = []
+        while let next = rest.popLast() {
+            rest += next.inner
+            guard case .named(let place) = next, seen.insert(place).inserted else { continue }
+            rest.append(guards[place].guard)
+            if guards[place].say?.holdsTime == true {
+                reportTime(at: JSONPointer(["guards", guards[place].name, "say"]))
+            }
+        }
     }
 
     /// Reports what the schema says is only written.

@@ -19,7 +19,7 @@ public struct Transition: Sendable {
     /// Whether a link may take the transition; nil when it does no damage.
     public let link: Bool?
     /// What the person is told after the step, with values still in braces.
-    public let say: String?
+    public let say: TextTemplate?
     /// The JSON Pointer of the transition in its file.
     public let place: String
 
@@ -195,7 +195,7 @@ extension FlowReader {
         return Transition(
             guard: guardian, target: target, nav: nav, actions: actions, history: history,
             params: params(node["params"], hasTarget: node.has("target"), context), link: bool(node["link"]),
-            say: localText(node["say"], afterActions),
+            say: localText(node["say"], afterActions.saidOnce),
             place: node.place.description)
     }
 

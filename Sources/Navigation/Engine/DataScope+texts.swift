@@ -6,28 +6,12 @@ extension DataScope {
     private static let longestValue = 1_000
 
     /// An author's text with its values, in each of its languages.
-    func said(_ text: String) -> SaidText {
-        guard let template = definition.texts.template(of: text) else {
-            return SaidText(text: text, translations: definition.texts.translations(of: text))
-        }
-        let versions = template.versions.map { (language: $0.language, text: filled($0.parts)) }
-        let isTranslated = versions.contains { !$0.language.isEmpty }
-        return SaidText(
-            text: versions.first?.text ?? text,
-            translations: isTranslated
-                ? Dictionary(versions.map { ($0.language, $0.text) }, uniquingKeysWith: { first, _ in first }) : [:])
-    }
-
-    private func filled(_ parts: [TextTemplate.Part]) -> String {
-        parts.reduce(into: "") { text, part in
-            switch part {
-            case .text(let next): text += next
-            case .value(let path):
-                guard case .value(let value) = find(path) else { break }
-                let next = Self.shown(value)
-                let isLong = next.unicodeScalars.count > Self.longestValue
-                text += isLong ? String(next.unicodeScalars.prefix(Self.longestValue)) + "…" : next
-            }
+    func said(_ text: TextTemplate) -> SaidText {
+        text.said { path in
+            guard case .value(let value) = find(path) else { return "" }
+            let next = Self.shown(value)
+            let isLong = next.unicodeScalars.count > Self.longestValue
+            return isLong ? String(next.unicodeScalars.prefix(Self.longestValue)) + "…" : next
         }
     }
 
@@ -52,21 +36,20 @@ extension DataScope {
     ///
     /// - Parameters:
     ///   - coordinator: the one whose data this is.
-    ///   - schemas: gets the texts that are written in several languages, and the lists for other fields.
-    func form(_ shape: ShapeRule, of coordinator: Int, _ schemas: inout EventSchemas) -> JSONDocument {
-        var schema = shape.document
-        if definition.texts.holdsValues {
-            schema = SchemaTexts.map(schema, at: .root) { value, _ in
-                guard let text = value.string, definition.texts.template(of: text) != nil else { return value }
+    ///   - schemas: gets the lists for other fields.
+    func form(_ shape: ShapeRule, of coordinator: Int, _ schemas: inout EventSchemas) -> EventForm {
+        var texts: [PlacedText] = []
+        let schema =
+            shape.texts?.schema { text, place in
                 let said = said(text)
-                schemas.texts.add(said)
-                return JSONDocument(said.text)
-            }
-        }
-        if shape.fields.isEmpty { return schema }
-        return Self.filled(
+                texts.add(said, at: place.description)
+                return said.text
+            } ?? shape.document
+        if shape.fields.isEmpty { return EventForm(schema: schema, texts: texts) }
+        let filled = Self.filled(
             schema,
             shape.fields.map { ($0.place.tokens[...], choices(of: $0, coordinator, among: &schemas.choices)) })
+        return EventForm(schema: filled, texts: texts)
     }
 
     /// What a field shows; nil where that takes too much work, and a step decides.

@@ -29,14 +29,6 @@ struct DataScope {
             }
         }
 
-        /// What the author says to people.
-        var texts: FlowTexts {
-            switch self {
-            case .flow(let flow): flow.texts
-            case .command(let command): command.texts
-            }
-        }
-
         var hiddenServices: Set<String> {
             switch self {
             case .flow(let flow): flow.hiddenServices

@@ -192,8 +192,7 @@ extension DataScope {
                 error.violations.map { violation in
                     let tokens = JSONPointer(parsing: violation.pointer)?.tokens ?? []
                     let place = template.flatMap { origin(of: tokens[...], in: $0) }
-                    return JSONViolation(
-                        pointer: place ?? "/" + JSONPointer.escape(service), detail: violation.detail)
+                    return violation.at(place ?? "/" + JSONPointer.escape(service))
                 })
         }
         for change in called.changes {

@@ -10,8 +10,8 @@ public final class FlowCatalog: Sendable {
     /// event looks up half a dozen.
     private let versions: [(id: String, all: [FlowDefinition])]
 
-    /// The texts of flows that are written in several languages, by flow; empty when no flow has any.
-    public let texts: [String: FlowTexts]
+    /// The languages of each flow that is written in any, in all its versions; empty when no flow is.
+    public let languages: [String: [String]]
 
     /// Whether any flow owns services.
     let ownsServices: Bool
@@ -42,7 +42,9 @@ public final class FlowCatalog: Sendable {
         self.flows = flows.sorted { ($0.id, $0.version) < ($1.id, $1.version) }
         let versions = Dictionary(grouping: self.flows, by: \.id)
         self.versions = versions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
+        languages = versions.mapValues { versions in
+            versions.reversed().flatMap(\.languages).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        }.filter { !$0.value.isEmpty }
         ownsServices = flows.contains { !$0.ownership.services.isEmpty }
         clockedServices = flows.reduce(into: []) { $0.formUnion($1.clock.services) }
         isClocked = flows.contains { $0.clock.isNeeded }

@@ -257,13 +257,14 @@ extension FlowReader {
                 node, .badSchema, "the value is \(node.kind); a JSON Schema is an object or a boolean")
         }
         do {
-            let schema = try JSONSchema(withLocalTexts(node, context))
+            let texts = localTexts(of: node, context)
+            let schema = try JSONSchema(texts.schema { text, _ in text.text(in: nil, isOutline: false) })
             for warning in schema.warnings where !warning.pointer.hasSuffix("/" + SchemaTexts.sayKey) {
                 report(
                     node.place.appending(below: warning.pointer), .doubtfulSchema,
                     Self.advised(warning.detail, warning.pointer, isUnknown: warning.kind == .unknownKeyword))
             }
-            return ShapeRule(schema: schema, fields: fields(of: node, isForm: isForm))
+            return ShapeRule(schema: schema, texts: texts, fields: fields(of: node, isForm: isForm))
         } catch {
             report(
                 node.place.appending(below: error.pointer), .badSchema,

@@ -27,7 +27,8 @@ package struct FlowReader {
     /// The text of the file, for the order of languages.
     let source: [UInt8]
     var places: JSONPlaces?
-    var texts = FlowTexts.none
+    /// Of its texts (BCP 47), in the order in which the file has them.
+    var languages: [String] = []
     /// How many more names may be compared for guesses.
     var patience = 50_000
     /// Whether the file declares a service: then there are neither an input of a flow, nor outputs, nor frames.
@@ -80,6 +81,8 @@ struct DataContext {
     var withoutCalls: String?
     /// Inside of a list function the schema of the element; nil elsewhere.
     var item: JSONDocument?
+    /// Whether what people are told is made once: by a step, or for its refusal. A view's texts are made at each look.
+    var isSaidOnce = false
     /// What a text that begins with "/" is.
     var texts = Texts.literals
 
@@ -97,6 +100,13 @@ struct DataContext {
     func taking(_ texts: Texts) -> DataContext {
         var context = self
         context.texts = texts
+        return context
+    }
+
+    /// The same place, for what a step, or its refusal, says.
+    var saidOnce: DataContext {
+        var context = self
+        context.isSaidOnce = true
         return context
     }
 

@@ -179,20 +179,20 @@ extension ServiceDirectory {
         public let waits: Bool
         /// The services that it uses, where its file says that.
         public let services: Set<String>
-        /// What it says to people in several languages.
-        public let texts: FlowTexts
+        /// The languages in which it speaks to people.
+        public let languages: [String]
 
         /// A command that flows may call, unless it waits.
         public init(
             name: String, input: JSONDocument? = nil, output: JSONDocument = true, waits: Bool = false,
-            services: Set<String> = [], texts: FlowTexts = .none
+            services: Set<String> = [], languages: [String] = []
         ) {
             self.name = name
             self.input = input
             self.output = output
             self.waits = waits
             self.services = services
-            self.texts = texts
+            self.languages = languages
         }
     }
 }

@@ -45,14 +45,18 @@ extension FlowEngine {
         run.services.work.rest = work
         for reaction in try run.reactions() where schemas[reaction.rule.event] == nil {
             guard let shape = reaction.shape else {
-                schemas[reaction.rule.event] = .emptyObject
+                schemas[reaction.rule.event] = .ofAnything
                 continue
             }
             let scope = try run.scope(of: reaction.shapeOf)
             schemas[reaction.rule.event] = scope.form(shape, of: reaction.shapeOf, &schemas)
         }
-        if let shape = try run.screen(of: top).screen.accepts[EventRule.back] {
-            schemas[EventRule.back] = try run.scope(of: top.coordinator).form(shape, of: top.coordinator, &schemas)
+        let screen = try run.screen(of: top)
+        if screen.listsBack {
+            let scope = try run.scope(of: top.coordinator)
+            schemas[EventRule.back] =
+                screen.screen.accepts[EventRule.back].map { scope.form($0, of: top.coordinator, &schemas) }
+                ?? .ofAnything
         }
         schemas.work = max(0, run.services.work.rest)
         schemas.choices = [:]
@@ -82,17 +86,32 @@ extension FlowEngine {
         json.endObject()
         var tag = ViewTag(journey.step)
         tag.mix("stuck")
-        var texts = FlowTexts.none
+        var texts: [PlacedText] = []
         tag.mix(journey.message, &texts)
         return ViewText(bytes: json.bytes, isRestless: true, tag: tag.value, texts: texts)
     }
 }
 
+/// The schema that the data of an event must have, with what people are shown.
+package struct EventForm: Sendable {
+    /// With its texts in their first language.
+    package let schema: JSONDocument
+    /// Those that are written in several languages.
+    let texts: [PlacedText]
+
+    fileprivate static let ofAnything = EventForm(schema: .emptyObject, texts: [])
+
+    /// - Parameter language: nil for the first one of each text.
+    package func schema(in language: String?) -> JSONDocument {
+        let changes = language.map(texts.changes) ?? []
+        if changes.isEmpty { return schema }
+        return (try? schema.applying(JSONDocument(changes))) ?? schema
+    }
+}
+
 /// The schemas of events by their names.
 package struct EventSchemas: Sendable {
-    private var schemas: [String: JSONDocument] = [:]
-    /// The texts in them that hold values and are written in several languages.
-    package internal(set) var texts = FlowTexts.none
+    private var forms: [String: EventForm] = [:]
     /// The lists that fields are chosen from, while the schemas are made.
     var choices: [String: [Choice]] = [:]
     /// How much work choices may still make, in other journeys of one response.
@@ -103,11 +122,11 @@ package struct EventSchemas: Sendable {
 
     package init(work: Int = EventSchemas.mostWork) { self.work = work }
 
-    package var isEmpty: Bool { schemas.isEmpty }
+    package var isEmpty: Bool { forms.isEmpty }
 
-    package fileprivate(set) subscript(event: String) -> JSONDocument? {
-        get { schemas[event] }
-        set { schemas[event] = newValue }
+    package fileprivate(set) subscript(event: String) -> EventForm? {
+        get { forms[event] }
+        set { forms[event] = newValue }
     }
 }
 
@@ -118,9 +137,10 @@ package struct ViewText: Sendable {
     package let isRestless: Bool
     /// Changes with everything that the view shows: the step, the flow, the documents, and what can be done.
     package let tag: UInt64
-    /// The texts in it that only its journey has in several languages: those that hold values, and those of flows that
-    /// have started the flow on top.
-    package let texts: FlowTexts
+    /// The texts in it that are written in several languages.
+    package let texts: [PlacedText]
+
+    fileprivate static let messagePlace = "/message"
 }
 
 /// Mixes numbers to one that is the same in every process.
@@ -147,6 +167,12 @@ package struct ViewTag {
         value ^= value >> 31
     }
 
+    /// Each language may show other values.
+    mutating func mix(_ said: SaidText) {
+        mix(said.text)
+        for (_, text) in said.translations.sorted(by: { $0.key < $1.key }) { mix(text) }
+    }
+
     mutating func mix(_ text: String) {
         var (word, count): (UInt64, UInt64) = (0, 0)
         for byte in text.utf8 {
@@ -159,10 +185,10 @@ package struct ViewTag {
     }
 
     /// A message may go without a step.
-    fileprivate mutating func mix(_ message: SaidText?, _ texts: inout FlowTexts) {
+    fileprivate mutating func mix(_ message: SaidText?, _ texts: inout [PlacedText]) {
         guard let message else { return }
-        mix(message.text)
-        texts.add(message)
+        mix(message)
+        texts.add(message, at: ViewText.messagePlace)
     }
 }
 
@@ -174,7 +200,7 @@ extension StepRun {
         services.work = ListWork()
         var json = JSONWriter(reservingCapacity: 1_024)
         var tag = ViewTag(journey.step)
-        var texts = FlowTexts.none
+        var texts: [PlacedText] = []
         if let dueAt = journey.dueAt { tag.mix(UInt64(bitPattern: dueAt)) }
         json.beginObject()
         Self.writeHead(of: journey, status: journey.status.rawValue, to: &json)
@@ -187,8 +213,9 @@ extension StepRun {
                 if !flow.formServices.isEmpty { mix(flow.formServices, seenBy: coordinator.id, &tag) }
             }
             json.add(screen.text.head)
+            texts = screen.text.texts
             if let title = screen.text.title {
-                json.add("", try say(title, of: top.coordinator, &texts, &tag))
+                json.add("", try say(title, of: top.coordinator, at: ScreenText.titlePlace, &texts, &tag))
                 json.add(ScreenText.presentationName)
             }
             json.add("", top.presentation.rawValue)
@@ -216,13 +243,13 @@ extension StepRun {
 
     /// An author's text with its values.
     private mutating func say(
-        _ text: String, of coordinator: Int, _ texts: inout FlowTexts, _ tag: inout ViewTag
+        _ text: TextTemplate, of coordinator: Int, at place: @autoclosure () -> String, _ texts: inout [PlacedText],
+        _ tag: inout ViewTag
     ) throws(JourneyRefusal) -> String {
-        let said = try scope(of: coordinator).said(text)
-        texts.add(said)
-        tag.mix(said.text)
-        // Each language may show other values.
-        for (_, text) in said.translations.sorted(by: { $0.key < $1.key }) { tag.mix(text) }
+        let said: SaidText
+        if let plain = text.plain { said = plain } else { said = try scope(of: coordinator).said(text) }
+        texts.add(said, at: place())
+        tag.mix(said)
         return said.text
     }
 
@@ -288,29 +315,29 @@ extension StepRun {
 
     private mutating func writeEvents(
         of screen: PreparedScreen, seenBy owners: ServiceOwners, withBack canGoBack: Bool, to json: inout JSONWriter,
-        _ texts: inout FlowTexts,
-        _ tag: inout ViewTag
+        _ texts: inout [PlacedText], _ tag: inout ViewTag
     ) throws(JourneyRefusal) {
-        // Clients know that they can go back; listed is what they can send with it.
-        let back = canGoBack && screen.screen.accepts[EventRule.back] != nil
+        let back = canGoBack && screen.listsBack
         if journey.coordinators.count == 1, let shapes = screen.eventShapes, services.fit(shapes, seenBy: owners) {
             json.add(screen.text.events)
-            if back { try writeBack(of: screen.screen, isFirst: screen.text.events.isEmpty, to: &json, &texts, &tag) }
+            if !screen.text.eventTexts.isEmpty { texts += screen.text.eventTexts }
+            if back { try writeBack(of: screen, after: screen.text.eventCount, to: &json, &texts, &tag) }
             return
         }
         let reactions = try reactions()
         for place in reactions.indices {
             let obstacles = try shownObstacles(to: reactions[place])
-            for obstacle in obstacles {
+            for (number, obstacle) in obstacles.enumerated() {
+                let said = SaidText(text: obstacle.detail, translations: obstacle.translations)
                 tag.mix(UInt64(place))
                 tag.mix(obstacle.pointer)
-                tag.mix(obstacle.detail)
-                texts.add(SaidText(text: obstacle.detail, translations: obstacle.translations))
+                tag.mix(said)
+                texts.add(said, at: "/events/\(place)/why/\(number)/detail")
             }
-            let label = try label(of: reactions[place], on: screen.screen, &texts, &tag)
+            let label = try label(of: reactions[place], at: place, on: screen.screen, &texts, &tag)
             json.add(event: reactions[place].rule.event, label: label, why: obstacles, isFirst: place == 0)
         }
-        if back { try writeBack(of: screen.screen, isFirst: reactions.isEmpty, to: &json, &texts, &tag) }
+        if back { try writeBack(of: screen, after: reactions.count, to: &json, &texts, &tag) }
     }
 
     /// Each event has a budget of its own, as when it is sent. Where the budgets of all are used up, an event is shown
@@ -322,23 +349,28 @@ extension StepRun {
     }
 
     private mutating func writeBack(
-        of screen: Screen, isFirst: Bool, to json: inout JSONWriter, _ texts: inout FlowTexts, _ tag: inout ViewTag
+        of screen: PreparedScreen, after count: Int, to json: inout JSONWriter, _ texts: inout [PlacedText],
+        _ tag: inout ViewTag
     ) throws(JourneyRefusal) {
-        var label = screen.labels[EventRule.back]
-        if let text = label, let top = journey.frames.last { label = try say(text, of: top.coordinator, &texts, &tag) }
-        json.add(event: EventRule.back, label: label, why: [], isFirst: isFirst)
+        var label: String?
+        if let text = screen.backLabel, let top = journey.frames.last {
+            label = try say(
+                text, of: top.coordinator, at: ScreenText.labelPlace(ofEvent: count), &texts, &tag)
+        }
+        json.add(event: EventRule.back, label: label, why: [], isFirst: count == 0)
     }
 
     /// What people call an event: on the screen, else in the flow that has its rule.
     private mutating func label(
-        of reaction: Reaction, on screen: Screen, _ texts: inout FlowTexts, _ tag: inout ViewTag
+        of reaction: Reaction, at place: Int, on screen: Screen, _ texts: inout [PlacedText], _ tag: inout ViewTag
     ) throws(JourneyRefusal) -> String? {
         let event = reaction.rule.event
+        let path = { ScreenText.labelPlace(ofEvent: place) }
         if let text = screen.labels[event], let top = journey.frames.last {
-            return try say(text, of: top.coordinator, &texts, &tag)
+            return try say(text, of: top.coordinator, at: path(), &texts, &tag)
         }
         guard let text = try flow(of: reaction.coordinator).labels[event] else { return nil }
-        return try say(text, of: reaction.coordinator, &texts, &tag)
+        return try say(text, of: reaction.coordinator, at: path(), &texts, &tag)
     }
 
     private mutating func writeStack(to json: inout JSONWriter) {

@@ -6,7 +6,9 @@ final class ScreenText: Sendable {
     /// The member `screen` up to its presentation, and from there to its data. Up to its title, if that holds values.
     let head: [UInt8]
     /// The title, if it holds values.
-    let title: String?
+    let title: TextTemplate?
+    /// The title in its languages, unless it holds values.
+    let texts: [PlacedText]
     let data: StaticString
     /// An element of `stack` up to its presentation.
     let frame: [UInt8]
@@ -14,20 +16,28 @@ final class ScreenText: Sendable {
     let dataNames: [[UInt8]]
     /// The elements of `events`, when all events are possible.
     let events: [UInt8]
+    let eventCount: Int
+    /// The labels in them in their languages.
+    let eventTexts: [PlacedText]
 
     /// - Parameters:
     ///   - events: of the screen and its flow.
     ///   - isBusy: whether it is the screen of a task.
     init(
-        _ screen: Screen, id: String, flow: String, events: [(name: String, label: String?)], isBusy: Bool,
-        hasValuesInTitle: Bool
+        _ screen: Screen, id: String, flow: String, events: [(name: String, label: TextTemplate?)], isBusy: Bool
     ) {
-        title = hasValuesInTitle ? screen.title : nil
+        let plainTitle = screen.title?.plain
+        title = plainTitle == nil ? screen.title : nil
+        texts = plainTitle.map { [PlacedText](of: $0, at: Self.titlePlace) } ?? []
+        eventCount = events.count
+        eventTexts = events.enumerated().flatMap { place, event in
+            event.label?.plain.map { [PlacedText](of: $0, at: Self.labelPlace(ofEvent: place)) } ?? []
+        }
         head = Self.text { json in
             json.add(#","screen":{"id":"#, id)
             json.add(#","name":"#, screen.name)
-            if hasValuesInTitle { return json.add(Self.titleName) }
-            json.add(Self.titleName, screen.title)
+            if plainTitle == nil, screen.title != nil { return json.add(Self.titleName) }
+            json.add(Self.titleName, plainTitle?.text)
             json.add(Self.presentationName)
         }
         data = isBusy ? #","status":"busy","data":{"# : #","data":{"#
@@ -40,10 +50,14 @@ final class ScreenText: Sendable {
         }
         self.events = Self.text { json in
             for (place, event) in events.enumerated() {
-                json.add(event: event.name, label: event.label, why: [], isFirst: place == 0)
+                json.add(event: event.name, label: event.label?.plain?.text, why: [], isFirst: place == 0)
             }
         }
     }
+
+    static let titlePlace = "/screen/title"
+
+    static func labelPlace(ofEvent place: Int) -> String { "/events/\(place)/label" }
 
     private static let titleName: StaticString = #","title":"#
     static let presentationName: StaticString = #","presentation":"#

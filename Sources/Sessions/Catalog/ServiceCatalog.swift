@@ -167,7 +167,7 @@ extension ServiceDefinition {
             commands: commands.map {
                 .init(
                     name: $0.name, input: $0.input, output: $0.output ?? false, waits: $0.waits,
-                    services: $0.definition?.services ?? [], texts: $0.definition?.texts ?? .none)
+                    services: $0.definition?.services ?? [], languages: $0.definition?.languages ?? [])
             }, isOfProcess: scope == .process)
     }
 }

@@ -19,14 +19,14 @@ package final class JourneyText: Sendable {
     /// Why the journey cannot go on; nil for one that can.
     package let problem: JourneyRefusal?
     /// See ``ViewText/texts``.
-    package let texts: FlowTexts
+    package let texts: [PlacedText]
 
     /// Longer ones are not remembered.
     static let mostRememberedBytes = 4 << 10
 
     init(
         of journey: Journey, bytes: [UInt8], etag: ServiceETag, revision: UInt64, processRevision: UInt64,
-        dueAt: Int64?, problem: JourneyRefusal? = nil, texts: FlowTexts
+        dueAt: Int64?, problem: JourneyRefusal? = nil, texts: [PlacedText]
     ) {
         self.journey = journey.id
         flow = journey.screen?.flow ?? journey.flow

@@ -20,8 +20,8 @@ package final class ServiceCommand: Sendable {
     /// Whether it waits for something, so that it cannot be a part of another unit of work.
     package var isWaiting: Bool { if case .waiting = body { true } else { false } }
 
-    /// What a command of a file says in several languages.
-    package var texts: FlowTexts { definition?.texts ?? .none }
+    /// The languages in which a command of a file speaks to people.
+    package var languages: [String] { definition?.languages ?? [] }
 
     /// What its file says, if it has no code.
     var definition: CommandDefinition? { if case .written(let definition) = body { definition } else { nil } }

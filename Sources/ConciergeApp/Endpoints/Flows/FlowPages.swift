@@ -22,18 +22,16 @@ struct FlowPages: Sendable {
     init(_ catalog: FlowCatalog) {
         self.catalog = catalog
         startable = catalog.ids.compactMap { catalog.flow($0) }
-        firstPage = Self.list(ListPage(firstOf: startable, named: \.id), of: catalog) { _, text in text }
+        firstPage = Self.list(ListPage(firstOf: startable, named: \.id), of: catalog) { _ in nil }
         var flows: [String: [Page]] = [:]
         for flow in catalog.flows {
             let versions = catalog.versions(of: flow.id)
-            let languages = flow.texts.isEmpty ? [""] : flow.texts.languages
+            let languages = flow.languages.isEmpty ? [""] : flow.languages
             func pages(isWhole: Bool) -> [String: LazyRepresentation] {
                 Dictionary(
                     uniqueKeysWithValues: languages.map { language in
                         let page = LazyRepresentation {
-                            let bytes = Self.page(of: flow, among: versions, isWhole: isWhole) {
-                                flow.texts.text($0, in: language)
-                            }
+                            let bytes = Self.page(of: flow, among: versions, isWhole: isWhole, in: language)
                             return Representation(MediaType.json, bytes)
                         }
                         return (language, page)
@@ -53,33 +51,32 @@ struct FlowPages: Sendable {
     ) -> (page: Representation, language: String?)? {
         guard let found = find(id, version) else { return nil }
         let pages = isWhole ? found.definitions : found.outlines
-        let language = AcceptedLanguages(request).best(of: found.flow.texts.isEmpty ? [] : found.flow.texts.languages)
+        let language = AcceptedLanguages(request).best(of: found.flow.languages)
         return pages[language ?? ""].map { ($0.value, language) }
     }
 
     func flow(_ id: String, version: Int?) -> FlowDefinition? { find(id, version)?.flow }
 
     /// Whether the list is another one for clients who read another language.
-    private var listVaries: Bool { !catalog.texts.isEmpty }
+    private var listVaries: Bool { !catalog.languages.isEmpty }
 
     /// Each flow once, with the version that can be started.
     func list(_ request: HTTPRequest) throws -> HTTPResponse {
         let page = try PageRequest(request)
         if page.isFirst, !listVaries { return try firstPage.answer(to: request) }
         let accepted = listVaries ? AcceptedLanguages(request) : nil
-        return try Self.list(try ListPage(of: startable, page, named: \.id), of: catalog) { flow, text in
-            guard let language = accepted?.best(of: flow.texts.languages) else { return text }
-            return flow.texts.text(text, in: language)
+        return try Self.list(try ListPage(of: startable, page, named: \.id), of: catalog) { flow in
+            accepted?.best(of: flow.languages)
         }.answer(to: request, varying: listVaries ? [.acceptLanguage] : [])
     }
 
     private static func list(
-        _ page: ListPage<FlowDefinition>, of catalog: FlowCatalog, _ translate: (FlowDefinition, String) -> String
+        _ page: ListPage<FlowDefinition>, of catalog: FlowCatalog, _ language: (FlowDefinition) -> String?
     ) -> Representation {
         var json = JSONWriter()
         json.object { json in
             json.page(page) { json, flow in
-                json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id)) { translate(flow, $0) } }
+                json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id), in: language(flow)) }
             }
         }
         return Representation(MediaType.json, json.bytes)
@@ -91,16 +88,16 @@ struct FlowPages: Sendable {
     }
 
     private static func page(
-        of flow: FlowDefinition, among versions: [FlowDefinition], isWhole: Bool, _ translate: (String) -> String
+        of flow: FlowDefinition, among versions: [FlowDefinition], isWhole: Bool, in language: String?
     ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            json.heading(of: flow, among: versions, translate)
+            json.heading(of: flow, among: versions, in: language)
             let screens = flow.states.compactMap { state in state.screen.map { (id: state.id, screen: $0) } }
             json.objects("screens", screens) { json, shown in
                 json.member("id", shown.id)
                 json.member("name", shown.screen.name)
-                json.member("title", shown.screen.title.map(translate))
+                json.member("title", shown.screen.title?.text(in: language, isOutline: !isWhole))
                 let ofFlow = flow.events.filter { shown.screen.rule(for: $0.event) == nil }
                 json.array("events") { json in
                     for rule in shown.screen.events + ofFlow { json.string(rule.event) }
@@ -117,13 +114,13 @@ struct FlowPages: Sendable {
 
 extension JSONWriter {
     fileprivate mutating func heading(
-        of flow: FlowDefinition, among versions: [FlowDefinition], _ translate: (String) -> String
+        of flow: FlowDefinition, among versions: [FlowDefinition], in language: String?
     ) {
         member("id", flow.id)
         member("version", flow.version)
         array("versions") { json in
             for flow in versions { json.int(flow.version) }
         }
-        member("description", flow.summary.map(translate))
+        member("description", flow.summary?.text(in: language, isOutline: true))
     }
 }
