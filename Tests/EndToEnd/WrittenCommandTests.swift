@@ -17,7 +17,7 @@ struct WrittenCommandTests {
            "count": {
              "accepts": {"type": "object", "required": ["by"], "additionalProperties": false, "properties": {
                "by": {"type": "integer", "minimum": 1, "x-say": "Count upwards."}, "list": {"type": "array"}}},
-             "rules": [{"guard": {"compare": ["/event/by", "<=", 10]}, "at": "/by", "say": "At most ten at once."}],
+             "rules": [{"guard": {"compare": ["/event/by", "<=", 10]}, "at": "/by", "say": {"en": "At most ten at once.", "de": "Höchstens zehn."}}],
              "guard": "open",
              "actions": [
                {"op": "replace", "path": "/tally/count", "value": {"$add": ["/tally/count", "/event/by"]}},
@@ -177,6 +177,19 @@ struct WrittenCommandTests {
             #expect(try await client.send("POST", "\(journey)/events", json: count).status == 200)
             let step = try await german.send("POST", "\(journey)/events", json: count)
             #expect(Self.errors(step) == [["/tally/count", "Das reicht."]])
+            let many = try await german.send(
+                "POST", "\(journey)/events", json: #"{"event":"count","data":{"by":11}}"#)
+            #expect(Self.errors(many) == [["/event/by", "Höchstens zehn."]] && many["Content-Language"] == "de")
+            for (by, place, words) in [
+                (11, "/operations/1/value/by", "Höchstens zehn."), (1, "/tally/count", "Das reicht."),
+            ] {
+                let body =
+                    #"{"operations":[{"op":"put","service":"profile","value":{"name":"Ada","email":null,"locale":null,"attributes":{}}},{"op":"call","service":"tally","command":"count","value":{"by":\#(by)}}]}"#
+                let all = try await german.send("POST", "/v1/sessions/current/transactions", json: body)
+                #expect(Self.errors(all) == [[place, words]] && all["Content-Language"] == "de")
+                let english = try await client.send("POST", "/v1/sessions/current/transactions", json: body)
+                #expect(english["Content-Language"] == "en" && Self.errors(english).first?[1] != words)
+            }
         }
     }
 

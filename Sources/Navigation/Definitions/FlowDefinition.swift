@@ -57,8 +57,7 @@ public final class FlowDefinition: Sendable {
     public let labels: [String: TextTemplate]
     /// The rules for the data of events, for screens that have none of their own.
     public let forms: [String: [FormRule]]
-    /// The languages of the flow's texts (BCP 47), in the order in which the file has them; empty where its texts are in
-    /// no language.
+    /// The languages of the flow's texts (BCP 47), in the order of the file; empty where they are in no language.
     public let languages: [String]
 
     /// The services that no client may know of, whether the flow uses them or not.

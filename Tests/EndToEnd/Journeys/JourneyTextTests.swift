@@ -127,6 +127,25 @@ struct JourneyTextTests {
         }
     }
 
+    @Test("texts with one wording are translated each for itself, and what people have written is not translated")
+    func wordings() async throws {
+        let flow = #"""
+            {"id": "order", "version": 1, "initial": "a", "states": {
+               "a": {"title": {"en": "Order", "de": "Bestellung"}, "labels": {"order": {"en": "Order", "de": "Bestellen"}},
+                 "on": {"order": {"target": "b", "say": {"en": "Order", "de": "Bestellt"}}}},
+               "b": {"title": "{/profile/name}", "on": {"on": {"target": "a"}}}}}
+            """#
+        try await withSession(flows: [flow]) { client in
+            try await Self.patch(client, #"{"name": "Order"}"#)
+            let german = client.with("Accept-Language", "de")
+            let started = try await german.send("POST", "/v1/sessions/current/journeys", json: #"{"flow": "order"}"#)
+            #expect(started[member: "screen"]?[member: "title"] == "Bestellung")
+            #expect(started[member: "events"]?[0]?[member: "label"] == "Bestellen")
+            let moved = try await Self.send(german, try #require(started["Location"]), #"{"event": "order"}"#)
+            #expect(moved[member: "screen"]?[member: "title"] == "Order" && moved[member: "message"] == "Bestellt")
+        }
+    }
+
     @Test("choices come from the data and are checked against it, and the ETag changes with them")
     func choices() async throws {
         try await Self.withOrder { client, journey in

@@ -25,6 +25,21 @@ extension ProblemExample {
         .init(.badPointer, "/states/a/title", title("Hello {/profile/name")),
         .init(.badPointer, "/states/a/title", title("{/a~2b}")),
         .init(.badValue, "/states/a/title", title("{/now}")),
+        .init(
+            .badValue, "/guards/g/say",
+            flow(
+                #""on": {"go": {"target": "a", "guard": {"not": "h"}}}"#,
+                #", "guards": {"g": {"is": "/limits/x", "say": {"en": "{/now}"}}, "h": {"all": ["g"]}}"#)),
+        .init(
+            .badValue, "/guards/g/say",
+            flow(
+                #""requires": ["g"], "on": {"go": {"target": "a"}}"#,
+                #", "guards": {"g": {"is": "/limits/x", "say": "{/now}"}}"#)),
+        .init(
+            .badValue, "/states/a/accepts/go/properties/x/x-say", form(#"{"properties": {"x": {"x-say": "{/now}"}}}"#)),
+        .init(
+            .badValue, "/states/a/labels/back",
+            flow(#""labels": {"back": "Back"}, "back": false, "on": {"go": {"target": "a"}}"#)),
         .init(.badValue, "/states/a/title", title("{/profile}")),
         .init(.badValue, "/states/a/title", title("{/basket/items}")),
         .init(

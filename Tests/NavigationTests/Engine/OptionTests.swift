@@ -188,11 +188,11 @@ struct OptionTests {
         ]
         let schemas = try traveller.engine.eventSchemas(
             of: traveller.journey, services: traveller.services, now: traveller.now)
-        let pizza = schemas["order"]?[member: "properties"]?[member: "pizza"]
+        let pizza = schemas["order"]?.schema[member: "properties"]?[member: "pizza"]
         #expect(
             pizza?[member: "title"] == "Of Nobody" && pizza?[member: "x-options"] == [["value": 0, "title": "F (f)"]])
-        #expect(schemas["order"]?[member: "description"] == "At most 3")
-        #expect(schemas.texts.text("At most 3", in: "de") == "Höchstens 3")
+        #expect(schemas["order"]?.schema[member: "description"] == "At most 3")
+        #expect(schemas["order"]?.schema(in: "de")[member: "description"] == "Höchstens 3")
     }
 
     @Test("the author's own enum leaves out choices, and is no longer there when none is left")

@@ -5,8 +5,6 @@ import Testing
 
 @Suite("Texts with values, labels and messages")
 struct TextTests {
-    private static let german: JSONDocument = ["be": "Hello {/profile/name}", "de": "Hallo {/profile/name}"]
-
     private func text(_ title: JSONDocument, _ prepare: (inout TestServices) -> Void = { _ in }) throws -> String? {
         var traveller = try Traveller(Flows.make(["a": ["title": title, "on": ["go": ["target": "a"]]]]))
         prepare(&traveller.services)
@@ -18,6 +16,53 @@ struct TextTests {
             traveller.journey, services: traveller.services, now: traveller.now, knowing: GuardMemory(),
             timesMovedBy: 0
         ).text.tag
+    }
+
+    @Test("back has the label of its screen, else that of its flow, and is listed with it while it is possible")
+    func backLabels() throws {
+        let flow = Flows.make(
+            [
+                "a": ["on": ["go": ["target": "b"]]],
+                "b": ["labels": ["back": "Back to {/limits/low}"], "on": ["go": ["target": "c"]]],
+                "c": ["on": ["go": ["target": "d"]]], "d": ["back": false, "on": ["go": ["target": "a"]]],
+            ], adding: ["labels": ["back": "Back"]])
+        var traveller = try Traveller(flow)
+        var shown: [[String]] = []
+        for _ in 0..<4 {
+            shown.append(try traveller.view().events.map { "\($0.name) \($0.label ?? "-")" })
+            try traveller.send("go")
+        }
+        #expect(shown == [["go -"], ["go -", "back Back to 1"], ["go -", "back Back"], ["go -"]])
+        traveller = try Traveller(flow)
+        try traveller.send("go")
+        let schemas = try traveller.engine.eventSchemas(
+            of: traveller.journey, services: traveller.services, now: traveller.now)
+        #expect(schemas["back"]?.schema == .emptyObject)
+        try traveller.back()
+        #expect(traveller.screen == "a")
+    }
+
+    @Test("what a step says, or its refusal, may show the time of the step")
+    func time() throws {
+        let flow = Flows.make([
+            "a": [
+                "on": ["go": ["say": "At {/now}"]], "timers": [["after": "1m", "actions": [], "say": "Since {/now}"]],
+                "rules": ["go": [["guard": ["compare": ["/event/x", "!=", 1]], "at": "/x", "say": "Not at {/now}"]]],
+            ]
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.send("go")
+        for _ in 0..<2 {
+            #expect(try traveller.view().message == "At 2026-01-01T00:00:00Z")
+            traveller.now += 1_000
+        }
+        guard case .eventDataInvalid(let violations)? = traveller.refusal(of: "go", ["x": 1]) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(violations.map(\.description) == ["/x Not at 2026-01-01T00:00:02Z"])
+        try traveller.wait(58_000)
+        #expect(try traveller.view().message == "Since 2026-01-01T00:01:00Z")
     }
 
     @Test(
@@ -90,25 +135,6 @@ struct TextTests {
         }
     }
 
-    @Test("a view has its texts with values in each language")
-    func languages() throws {
-        let flow = Flows.make([
-            "a": ["title": Self.german, "labels": ["go": ["be": "Go", "de": "Los"]], "on": ["go": ["target": "a"]]]
-        ])
-        var traveller = try Traveller(flow)
-        traveller.services["profile"] = ["name": "Ada", "email": nil, "attributes": .emptyObject]
-        let text = try traveller.engine.textAndMemory(
-            traveller.journey, services: traveller.services, now: traveller.now, knowing: GuardMemory(),
-            timesMovedBy: 0
-        ).text
-        #expect(JourneyView(json: text.bytes).screen?.title == "Hello Ada")
-        #expect(text.texts.text("Hello Ada", in: "de") == "Hallo Ada")
-        #expect(text.texts.text("Hello Ada", in: "fr") == "Hello Ada")
-        // A text without values is translated by those of its flow.
-        #expect(text.texts.text("Go", in: "de") == "Go")
-        #expect(traveller.engine.catalog.texts["test"]?.text("Go", in: "de") == "Los")
-    }
-
     // MARK: - Labels
 
     @Test("an event has the label of its screen, else that of its flow, also where events are refused or hold values")
@@ -129,32 +155,6 @@ struct TextTests {
         #expect(try shown() == ["go Continue", "shut -", "stop Not now"])
         try traveller.send("go")
         #expect(try shown() == ["bare -", "go Go", "more More than 1", "stop Stop"])
-    }
-
-    @Test("on the screen of a child, the events and reasons of its parent are in the parent's languages")
-    func parents() throws {
-        let parent = Flows.make(
-            ["a": ["type": "flow", "flow": "child"], "end": ["type": "final"]],
-            adding: [
-                "guards": ["free": ["is": "/limits/free", "say": ["be": "Not free", "de": "Nicht frei"]]],
-                "on": ["stop": ["target": "end", "guard": "free"]],
-                "labels": ["stop": ["be": "Stop", "de": "Halt"]],
-            ])
-        let child = Flows.make(["a": ["on": ["go": ["target": "a"]]]], id: "child")
-        let traveller = try Traveller(parent, child)
-        let text = try traveller.engine.textAndMemory(
-            traveller.journey, services: traveller.services, now: traveller.now, knowing: GuardMemory(),
-            timesMovedBy: 0
-        ).text
-        let stop = try #require(JourneyView(json: text.bytes).events.last)
-        #expect(stop.label == "Stop" && stop.why.map(\.detail) == ["Not free"])
-        #expect(text.texts.text("Stop", in: "de") == "Halt")
-        #expect(text.texts.text("Not free", in: "de") == "Nicht frei")
-        guard case .guardNotMet(let reasons)? = traveller.refusal(of: "stop") else {
-            Issue.record("not refused")
-            return
-        }
-        #expect(reasons.map { $0.translations["de"] } == ["Nicht frei"])
     }
 
     // MARK: - Messages

@@ -19,7 +19,8 @@ struct JourneyDressing: Sendable {
 
     /// The entity tag of a view in the client's language, with its quotes; nil for a view that has one language.
     ///
-    /// It names the state and the language, so that no two languages have the same. As a condition of a write it stands for the state: see ``Conditions/ofWrite(_:ofJourney:)``.
+    /// It names the state and the language, so that no two languages have the same. As a condition of a write it stands
+    /// for the state: see ``Conditions/ofWrite(_:ofJourney:)``.
     func etag(_ opaque: @autoclosure () -> String, of text: JourneyText, for request: HTTPRequest) -> String? {
         language(of: text, for: request).map { Self.etag(opaque(), in: $0) }
     }
