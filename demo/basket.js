@@ -46,3 +46,10 @@ export function basket(name, { items, total }, pane) {
     ),
   ];
 }
+
+/** An event that takes the total of the basket is sent with the one that is shown, so it needs no field. */
+export function withShownTotal(event, { basket }) {
+  const { total, ...properties } = event.schema.properties ?? {};
+  if (!total || !isBasket("basket", basket)) return { schema: event.schema, complete: (data) => data };
+  return { schema: { ...event.schema, properties }, complete: (data) => ({ ...data, total: basket.total }) };
+}

@@ -1,6 +1,6 @@
 // Draws every screen of every flow from what the server says of it, but those that an app would draw by hand (wizard.js).
 
-import { basket, isBasket } from "./basket.js";
+import { basket, isBasket, withShownTotal } from "./basket.js";
 import { button, element, readable } from "./dom.js";
 import { form, reason, takesData } from "./forms.js";
 import { screens } from "./wizard.js";
@@ -24,7 +24,10 @@ function drawAny(view, pane) {
     documents.filter(isShown).flatMap(([name, document]) => (isBasket(name, document) ? basket(name, document, pane) : definitions(name, document))),
     view.events
       .filter((event) => event.enabled && takesData(event.schema))
-      .map((event) => form(label(event), event.schema, filling(event.schema, documents), (data) => pane.send(event.name, data, true))),
+      .map((event) => {
+        const { schema, complete } = withShownTotal(event, view.screen.data ?? {});
+        return form(label(event), schema, filling(schema, documents), (data) => pane.send(event.name, complete(data), true));
+      }),
     simple.length > 0 && element("p", { class: "actions" }, simple.map((event) => eventButton(event, pane))),
     view.events.filter((event) => !event.enabled).map((event) => element("p", { class: "hint", id: whyID(event, pane) }, why(event))),
   ];

@@ -1,3 +1,4 @@
+import Configuration
 import HTTPTestClient
 import JSONDocument
 import Support
@@ -92,6 +93,43 @@ struct BasketTests {
         }
     }
 
+    @Test(
+        "a basket from before lines had prices can be used again, and emptied",
+        arguments: [
+            (
+                "add", #"{"sku":"TEA"}"#,
+                #"{"items":[{"name":"Tea, 100 g","price":450,"quantity":3,"sku":"TEA"}],"total":1350}"#
+            ),
+            ("remove", #"{"sku":"TEA"}"#, #"{"items":[],"total":0}"#),
+            ("empty", "{}", #"{"items":[],"total":0}"#),
+        ])
+    func older(command: String, input: String, result: String) async throws {
+        let old = try ServiceFile(name: "basket", schema: true, default: .emptyObject)
+        let state = #"{"items":[{"sku":"TEA","quantity":2},{"sku":"CUP","quantity":1}],"coupon":null}"#
+        try await withFolder([:]) { _, folder in
+            let store = Configuration.Store.sqlite("\(folder)/sessions.db")
+            let token = try await withApplication(services: [old]) {
+                $0.store = store
+            } _: { app in
+                let session = try await app.newSession()
+                #expect(try await session.client.send("PUT", Self.basket, json: state).status == 200)
+                return session.token
+            }
+            try await withApplication(services: try ShippedFiles.services(), flows: try ShippedFiles.flows()) {
+                $0.store = store
+            } _: { app in
+                let client = app.client().with(token: token)
+                let start = try await client.start("checkout")
+                let empty = try await client.send(
+                    "POST", "\(start)/events", json: #"{"event":"submit","data":\#(Self.address)}"#)
+                #expect(empty.status == 409 && empty.text.contains("Your basket is empty."))
+                let called = try await Self.call(command, input, client)
+                #expect(called.status == (command == "empty" ? 204 : 200), "\(called.text)")
+                #expect(try await client.get(Self.basket).text == result)
+            }
+        }
+    }
+
     @Test("a full basket takes more of what is in it, and nothing else")
     func full() async throws {
         try await Self.withBasket { app, client in
@@ -133,6 +171,11 @@ struct BasketTests {
             ] {
                 _ = try await client.send("POST", events, json: #"{"event":"\#(event)","data":\#(data)}"#)
             }
+            // The screen of a client that sends what it shows is older than the basket.
+            let old = try await client.send(
+                "POST", events, json: #"{"event":"pay","data":{"method":"card","total":900}}"#)
+            #expect(old.status == 409 && old.code == "guard_not_met")
+            #expect(old.text.contains("Your basket has changed. Please look at it again."))
             let paid = try await client.send("POST", events, json: #"{"event":"pay","data":{"method":"card"}}"#)
             #expect(paid.screen == "done")
             let order = try await client.get("\(journey)/services/order")

@@ -31,6 +31,15 @@ struct HiddenServiceTests {
                     "z": {"type": "final"}}}
         """
 
+    private static let wallet = #"""
+        {"name": "wallet", "schema": {"type": "object"}, "default": {"left": 1},
+         "commands": {
+           "most": {"accepts": {"type": "integer"}, "actions": [
+             {"set": "/wallet/left", "value": 0}, {"set": "/limit/most", "value": {"$from": "/event"}}]},
+           "note": {"accepts": {"type": "string"}, "actions": [
+             {"set": "/limit/note", "value": {"$concat": ["/event", "/event"]}}]}}}
+        """#
+
     private static func withLimit(
         _ body: (_ client: TestClient, _ admin: TestClient, _ session: String, RunningApplication) async throws -> Void
     ) async throws {
@@ -119,6 +128,38 @@ struct HiddenServiceTests {
             // Removing all services leaves it.
             #expect(try await client.send("DELETE", Paths.services).status == 204)
             #expect(try await admin.get(Paths.service("limit", of: id)).text == #"{"most":40}"#)
+        }
+    }
+
+    @Test("a command that writes one is refused without a word of it, alone and in a transaction; an operator is told")
+    func commands() async throws {
+        let limit = #"""
+            {"name": "limit", "access": "hidden", "default": {"most": 100},
+             "schema": {"required": ["most"], "properties": {
+               "most": {"type": "integer", "minimum": 0}, "note": {"type": "string"}}}}
+            """#
+        try await withApplication(services: try await serviceFiles([Self.wallet, limit])) {
+            $0.limits.documentBytes = 1_000
+        } _: { app in
+            let (client, id, _) = try await app.newSession()
+            let long = #""\#(String(repeating: "x", count: 600))""#
+            for (command, input, status) in [("most", "-1", 409), ("note", long, 413)] {
+                let call = #"{"op":"call","service":"wallet","command":"\#(command)","value":\#(input)}"#
+                for response in [
+                    try await client.send("POST", "\(Paths.service("wallet"))/commands/\(command)", json: input),
+                    try await client.send("POST", Paths.transactions, json: #"{"operations":[\#(call)]}"#),
+                ] {
+                    #expect(response.status == status, "\(response.text)")
+                    #expect(!response.text.contains("limit") && !response.text.contains("at least"), "\(response.text)")
+                    guard status == 409 else { continue }
+                    #expect(response.code == "command_refused" && response[member: "reason"] == "action_failed")
+                    #expect(response.pointers == [""])
+                }
+                let told = try await app.admin().send(
+                    "POST", "\(Paths.service("wallet", of: id))/commands/\(command)", json: input)
+                #expect(told.status == status && told.text.contains("limit"), "\(told.text)")
+            }
+            #expect(try await client.get(Paths.service("wallet"))[member: "left"] == 1)
         }
     }
 

@@ -131,7 +131,7 @@ final class EventStream: Sendable {
         HTTPBodySource(ask: { [self] done in next(done) }, end: { [watcher] in watcher.leave() })
     }
 
-    private func next(_ done: @escaping @Sendable (HTTPBodySource.Piece) -> Void) {
+    private func next(hasSent: Bool = true, _ done: @escaping @Sendable (HTTPBodySource.Piece) -> Void) {
         let stage = stage.withLock { stage in
             defer { if stage == .new { stage = .open } }
             return stage
@@ -143,10 +143,10 @@ final class EventStream: Sendable {
             let reset = Self.event("reset", id: watcher.point) { $0.member("revision", watcher.point) }
             done(.bytes(isReset ? head + reset : head))
         case .open:
-            watcher.next { [self] event in
+            watcher.next(hasSent: hasSent) { [self] event in
                 let piece = piece(event)
                 // Of a commit that changed nothing that is shown. Without bytes the stream would end.
-                if case .bytes(let bytes) = piece, bytes.isEmpty { return next(done) }
+                if case .bytes(let bytes) = piece, bytes.isEmpty { return next(hasSent: false, done) }
                 done(piece)
             }
         case .closing: done(.end)

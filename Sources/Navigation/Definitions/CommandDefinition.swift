@@ -98,7 +98,7 @@ package enum CommandFailure: Error {
 }
 
 extension CommandDefinition {
-    /// What a call may do that is not a part of a step.
+    /// What all calls of a unit of work may do that are not a part of a step.
     package static let mostWork = ListWork.most
 
     /// Runs the command. It changes nothing itself: the caller makes the changes, all of them or none.

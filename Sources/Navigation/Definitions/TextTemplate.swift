@@ -197,8 +197,20 @@ extension FlowReader {
         }
     }
 
-    /// Reports what the schema says is only written.
+    /// Reports what the schema says is only written, and what is of a service that no client may know of. The author's
+    /// own words may show that.
     mutating func checkIsShown(_ value: ValueTemplate, at place: JSONPointer, _ context: DataContext) {
+        var secret: DataPath?
+        _ = value.contains { path in
+            guard let service = path.service, services.hidden.contains(service) else { return false }
+            secret = path
+            return true
+        }
+        if let secret {
+            report(
+                place, .hiddenService, "\(secret.text) is shown here, and its service has \"access\": \"hidden\"",
+                severity: .warning)
+        }
         var hidden: DataPath?
         _ = value.contains { path in
             guard let schema = document(of: path.root, context), SchemaRoom(schema).isWriteOnly(path.pointer) else {

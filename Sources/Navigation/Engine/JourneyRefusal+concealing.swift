@@ -8,6 +8,12 @@ extension JourneyRefusal {
         return switch self {
         case .guardNotMet(let violations): .guardNotMet(conceal(violations))
         case .actionFailed(let violation): .actionFailed(violation.concealing(hidden))
+        // Their pointers are within what was sent.
+        case .eventDataInvalid(let violations): .eventDataInvalid(violations.map { $0.concealingDetail(hidden) })
+        case .inputInvalid(let flow, let violations):
+            .inputInvalid(flow: flow, violations.map { $0.concealingDetail(hidden) })
+        case .outputInvalid(let outcome, let violations):
+            .outputInvalid(outcome: outcome, violations.map { $0.concealingDetail(hidden) })
         case .unreachable(let screen, let violations): .unreachable(blockedBy: screen, conceal(violations))
         case .serviceInvalid(let service, _) where hidden.contains(service):
             .actionFailed(JSONViolation(pointer: "", detail: JSONViolation.concealed))
@@ -20,11 +26,15 @@ extension JSONViolation {
     fileprivate static let concealed = "is refused by something that is not shown"
 
     /// A reason in an author's words keeps these: see ``NamedGuard/say``.
-    func concealing(_ hidden: Set<String>) -> JSONViolation {
+    package func concealing(_ hidden: Set<String>) -> JSONViolation {
         if let root = JSONPointer(parsing: pointer)?.tokens.first, hidden.contains(root) {
             return JSONViolation(pointer: "", detail: Self.concealed)
         }
-        return names(hidden) ? JSONViolation(pointer: pointer, detail: Self.concealed) : self
+        return concealingDetail(hidden)
+    }
+
+    fileprivate func concealingDetail(_ hidden: Set<String>) -> JSONViolation {
+        names(hidden) ? JSONViolation(pointer: pointer, detail: Self.concealed) : self
     }
 
     /// Whether the detail has a path of one of the services.

@@ -126,7 +126,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     // Data
     /// Flows may only read the service.
     case readOnlyService = "read_only_service"
-    /// No client may know of the service, and a screen shows it.
+    /// No client may know of the service, and a screen, a text or a choice shows it or a part of it.
     case hiddenService = "hidden_service"
     /// The schema of the service does not allow a value at the path.
     case forbiddenPath = "forbidden_path"

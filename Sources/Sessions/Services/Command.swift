@@ -206,4 +206,14 @@ public struct Refusal: Error, Sendable, Equatable {
         self.isOutside = isOutside
         translations = reason.translations
     }
+
+    /// The same without what it says of services that no client may know of.
+    func concealing(_ hidden: Set<String>) -> Refusal {
+        // The author's own words may stand at another place.
+        guard isOutside, let service = JSONPointer(parsing: pointer)?.tokens.first, hidden.contains(service) else {
+            return self
+        }
+        let reason = JSONViolation(pointer: pointer, detail: detail, translations: translations)
+        return Refusal(code, reason.concealing(hidden), isOutside: true)
+    }
 }

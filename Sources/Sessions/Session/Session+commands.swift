@@ -60,7 +60,7 @@ extension Session {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw SessionError(thrown: error, by: service.name)
+            throw caller.told(SessionError(thrown: error, by: service.name), of: environment.definitions.catalog)
         }
     }
 

@@ -243,7 +243,7 @@ extension Session {
             let result = try openWork(on: id, by: actor, begins: begins, isLook: isLook, &pending, body)
             return hidden.isEmpty ? result : result.mapError { Self.concealing(hidden, in: $0) }
         } catch {
-            throw hidden.isEmpty ? error : Self.concealing(hidden, in: error)
+            throw Self.concealing(hidden, in: error)
         }
     }
 
@@ -251,10 +251,7 @@ extension Session {
     private static func concealing(_ hidden: Set<String>, in error: any Error) -> any Error {
         switch error {
         case let refusal as JourneyRefusal: refusal.concealing(hidden)
-        case SessionError.tooLarge(let service, let limit) where hidden.contains(service):
-            SessionError.sessionTooLarge(limit: limit)
-        case SessionError.damaged(let service?, let reason) where hidden.contains(service):
-            SessionError.damaged(service: nil, reason: "\(service): \(reason)")
+        case let error as SessionError: error.concealing(hidden)
         default: error
         }
     }

@@ -14,10 +14,14 @@ extension Session {
         transact(
             presenting: token, once: once,
             { [self] pending in
-                if let renewed = try operation.renewed(in: pending) {
-                    return try run(renewed, by: caller, on: &pending)
+                do {
+                    if let renewed = try operation.renewed(in: pending) {
+                        return try run(renewed, by: caller, on: &pending)
+                    }
+                    return try run(operation, by: caller, on: &pending)
+                } catch {
+                    throw caller.told(error, of: pending.catalog)
                 }
-                return try run(operation, by: caller, on: &pending)
             }, then: done)
     }
 
@@ -45,34 +49,44 @@ extension Session {
         once: Once<[ServiceOperation.Outcome]>? = nil
     ) async throws -> [ServiceOperation.Outcome] {
         try await transact(once: once) { [self] pending in
-            var transaction = Transaction(in: self, by: caller)
-            let operations = try operations.enumerated().map { index, operation in
-                var renewed = operation
-                try Transaction.inOperation(index) { () throws(SessionError) in
-                    renewed = try operation.renewed(in: pending) ?? operation
-                }
-                return renewed
+            do {
+                return try run(operations, by: caller, on: &pending)
+            } catch {
+                throw caller.told(error, of: pending.catalog)
             }
-            // Before any operation, because it may write services that operations change.
-            for (index, operation) in operations.enumerated() {
-                try Transaction.inOperation(index) { () throws(SessionError) in
-                    try transaction.journeys.settle(operation.journey, in: &pending, environment)
-                }
+        }
+    }
+
+    private func run(
+        _ operations: [ServiceOperation], by caller: ServiceCaller, on pending: inout PendingState
+    ) throws -> [ServiceOperation.Outcome] {
+        var transaction = Transaction(in: self, by: caller)
+        let operations = try operations.enumerated().map { index, operation in
+            var renewed = operation
+            try Transaction.inOperation(index) { () throws(SessionError) in
+                renewed = try operation.renewed(in: pending) ?? operation
             }
-            var outputs: [JSONDocument?] = []
-            for (index, operation) in operations.enumerated() {
-                try Transaction.inOperation(index) { () throws(SessionError) in
-                    outputs.append(try transaction.run(operation, at: index, on: &pending))
-                }
+            return renewed
+        }
+        // Before any operation, because it may write services that operations change.
+        for (index, operation) in operations.enumerated() {
+            try Transaction.inOperation(index) { () throws(SessionError) in
+                try transaction.journeys.settle(operation.journey, in: &pending, environment)
             }
-            try transaction.flush(to: &pending)
-            transaction.journeys.forget()
-            let done = pending
-            return try zip(operations, outputs).map { operation, output in
-                var outcome = try transaction.outcome(of: operation, on: done)
-                outcome.output = output
-                return outcome
+        }
+        var outputs: [JSONDocument?] = []
+        for (index, operation) in operations.enumerated() {
+            try Transaction.inOperation(index) { () throws(SessionError) in
+                outputs.append(try transaction.run(operation, at: index, on: &pending))
             }
+        }
+        try transaction.flush(to: &pending)
+        transaction.journeys.forget()
+        let done = pending
+        return try zip(operations, outputs).map { operation, output in
+            var outcome = try transaction.outcome(of: operation, on: done)
+            outcome.output = output
+            return outcome
         }
     }
 

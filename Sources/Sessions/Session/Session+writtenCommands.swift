@@ -11,7 +11,7 @@ extension Session {
     ) throws(SessionError) -> JSONDocument? {
         try createUsed(by: definition, for: operation, on: &pending, &journeys)
         let seen = try SeenServices(of: operation, in: self, on: pending, &journeys)
-        var work = CommandDefinition.mostWork
+        var work = pending.listWork
         let result: CommandResult
         do {
             result = try environment.run(
@@ -22,20 +22,33 @@ extension Session {
             throw seen.failure ?? error
         }
         if let failure = seen.failure { throw failure }
+        pending.listWork = work
         for change in result.changes {
             let service = try pending.catalog.service(named: change.service)
             // The file was checked against what services were then.
             guard service.scope == operation.service.scope, service.isOpenToFlows || service.scope == .process else {
                 throw .readOnly(service: service.name)
             }
-            if let owner = seen.owner(of: change.service) {
-                try make(change.effect, on: service, of: owner, to: &pending)
-            } else {
-                try make(change.effect, on: service, to: &pending)
+            do throws(SessionError) {
+                if let owner = seen.owner(of: change.service) {
+                    try make(change.effect, on: service, of: owner, to: &pending)
+                } else {
+                    try make(change.effect, on: service, to: &pending)
+                }
+            } catch .invalid(let errors) {
+                throw Self.refusal(of: service, errors)
             }
         }
         journeys.forget()
         return result.output
+    }
+
+    /// A result that does not fit a service's schema: no client has written it, so it is no mistake of the input.
+    private static func refusal(of service: RegisteredService, _ errors: [InvalidInput]) -> SessionError {
+        let error = errors.first ?? InvalidInput(pointer: "", detail: "does not fit its schema")
+        let place = JSONPointer([service.name]).description + error.pointer
+        let reason = JSONViolation(pointer: place, detail: error.detail, translations: error.translations)
+        return .refused(Refusal("action_failed", reason, isOutside: true))
     }
 
     /// Makes the session's instances that the command uses and that have a hook for that.

@@ -1,3 +1,4 @@
+import JSONDocument
 import Navigation
 import ServiceLocator
 
@@ -138,6 +139,25 @@ extension SessionError {
         case .damaged: true
         case .inOperation(_, let error): error.isDamage
         default: false
+        }
+    }
+
+    /// The error without what it says of services that no client may know of.
+    func concealing(_ hidden: Set<String>) -> SessionError {
+        if hidden.isEmpty { return self }
+        return switch self {
+        case .tooLarge(let service, let limit) where hidden.contains(service): .sessionTooLarge(limit: limit)
+        case .damaged(let service?, let reason) where hidden.contains(service):
+            .damaged(service: nil, reason: "\(service): \(reason)")
+        case .journeyRefused(let refusal): .journeyRefused(refusal.concealing(hidden))
+        case .refused(let refusal): .refused(refusal.concealing(hidden))
+        case .readOnly(let service) where hidden.contains(service):
+            .refused(
+                Refusal(
+                    "action_failed", JSONViolation(pointer: "/\(service)", detail: "").concealing(hidden),
+                    isOutside: true))
+        case .inOperation(let index, let error): .inOperation(index, error.concealing(hidden))
+        default: self
         }
     }
 

@@ -76,14 +76,16 @@ package final class SessionWatcher: Sendable {
 
     /// Asks for the next event. Call it again only after `handler` was called.
     ///
-    /// - Parameter handler: called once, before this returns or later on any thread, where it must take no time; never
-    ///   after ``leave()``.
-    package func next(_ handler: @escaping Handler) {
+    /// - Parameters:
+    ///   - hasSent: whether the client was sent something since the last call. If not, its silence goes on.
+    ///   - handler: called once, before this returns or later on any thread, where it must take no time; never after
+    ///     ``leave()``.
+    package func next(hasSent: Bool = true, _ handler: @escaping Handler) {
         let now = session.environment.clock.now()
         state.withLock { state in
             guard !state.isGone else { return }
             state.waiting = handler
-            beatsAt.store(now + Self.heartbeat, ordering: .relaxed)
+            if hasSent { beatsAt.store(now + Self.heartbeat, ordering: .relaxed) }
         }
         wake()
     }

@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 
 /// The next state of a session: a copy that becomes the session's state when it is committed.
@@ -21,6 +22,8 @@ struct PendingState: Sendable {
     var newMemory: JourneyMemory?
     /// The steps that are left for JSON Patches.
     var patchSteps = JSONDocument.patchSteps
+    /// The work with lists that is left for commands of service files.
+    var listWork = CommandDefinition.mostWork
     /// Where journeys went, for the metrics.
     var ways: [JourneyWay] = []
     /// Whether there is something to store. Creating or removing an instance that was never written is not.

@@ -65,6 +65,14 @@ package enum ServiceCaller: Sendable {
     case process
 }
 
+extension ServiceCaller {
+    /// The error as the caller may know it.
+    func told(_ error: any Error, of catalog: ServiceCatalog) -> any Error {
+        guard self == .client, let error = error as? SessionError else { return error }
+        return error.concealing(catalog.hidden)
+    }
+}
+
 extension PendingState {
     /// Does one operation on the copy.
     ///

@@ -13,7 +13,7 @@ struct ReloadTests {
         """
         {"id": "tour", "version": \(version), "initial": "first"\(more), "states": {
            "first": {"title": "\(title)", "data": ["note"], "on": {"next": {"target": "\(next)"}}},
-           "\(next)": {"on": {"back-to-start": {"target": "first"}, "end": {"target": "done"}}},
+           "\(next)": {"on": {"back-to-start": {"target": "first", "nav": "pop_to"}, "end": {"target": "done"}}},
            "done": {"type": "final"}}}
         """
     }

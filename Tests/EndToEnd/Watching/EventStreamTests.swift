@@ -269,6 +269,26 @@ struct EventStreamTests {
         }
     }
 
+    @Test("a change that is not shown does not put the comment off")
+    func hiddenHeartbeat() async throws {
+        let clock = SteeredClock()
+        let limit = try ServiceFile(name: "limit", schema: true, default: .emptyObject, access: .hidden)
+        try await withStore(.memory, services: [limit], clock: clock) { app in
+            let (client, id, _) = try await app.newSession()
+            let stream = try await EventReader.open(client)
+            let path = Paths.service("limit", of: id)
+            for count in 1...5 {
+                #expect(try await app.admin().send("PUT", path, json: #"{"most":\#(count)}"#).status == 200)
+                let looks = clock.sleepCount
+                clock.advance(.seconds(5))
+                while clock.sleepCount == looks { await Task.yield() }
+            }
+            #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
+            #expect(try await stream.block() == .comment)
+            #expect(try await stream.next()?["service"] == "profile")
+        }
+    }
+
     @Test("ends with the session, whoever or whatever ends it", arguments: ["requested", "expired", "token_reused"])
     func endsWithSession(reason: String) async throws {
         let clock = SteeredClock()

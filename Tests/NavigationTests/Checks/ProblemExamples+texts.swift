@@ -42,6 +42,10 @@ extension ProblemExample {
             flow(#""labels": {"back": "Back"}, "back": false, "on": {"go": {"target": "a"}}"#)),
         .init(.badValue, "/states/a/title", title("{/profile}")),
         .init(.badValue, "/states/a/title", title("{/basket/items}")),
+        .init(.hiddenService, "/states/a/title", severity: .warning, title("At most {/vault/limit}")),
+        .init(
+            .hiddenService, "\(place)/of", severity: .warning,
+            options(#"{"of": "/vault/items", "value": "/item"}"#)),
         .init(
             .textNotExpression, "/states/a/title", guess: "{/profile/name}", severity: .warning,
             title("Hello {profile.name}")),

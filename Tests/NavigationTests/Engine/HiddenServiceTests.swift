@@ -48,6 +48,16 @@ struct HiddenServiceTests {
         #expect(conceal("/vaults/a", "x") == ["/vaults/a x"])
         #expect(conceal("/a", "must be the value at /vault/limit") == ["/a \(concealed)"])
         #expect(conceal("/a", "must be the value at /vault-2/limit") == ["/a must be the value at /vault-2/limit"])
+        let choice = JSONViolation(pointer: "/vault", detail: "must be one of the values in the list at /vault/items")
+        for refusal in [
+            JourneyRefusal.eventDataInvalid([choice]), .inputInvalid(flow: "f", [choice]),
+            .outputInvalid(outcome: "ok", [choice]),
+        ] {
+            // Its place is within what was sent.
+            let violations = refusal.concealing(["vault"]).violations
+            #expect(violations.map(\.detail) == [concealed])
+            #expect(violations.allSatisfy { $0.pointer.hasSuffix("/vault") })
+        }
         #expect(
             JourneyRefusal.serviceInvalid(service: "vault", [JSONViolation(pointer: "/vault/limit", detail: "x")])
                 .concealing(["vault"]) == .actionFailed(JSONViolation(pointer: "", detail: concealed)))
