@@ -152,7 +152,7 @@ extension DemoTests {
             try await browser.openDemo("#first=login")
             try await browser.type("ada", into: "Name")
             try await browser.type("analytical", into: "Password")
-            try await browser.click("Submit")
+            try await browser.click("Continue")
             try await browser.wait(forScreen: "One moment")
             let request = try await browser.evaluate("document.querySelector('#first [data-part=request]').textContent")
             #expect(request.string?.contains(#""name": "ada""#) == true)

@@ -214,27 +214,27 @@ struct DemoTests {
             try await browser.choose("application")
             try await browser.wait(in: "second", forScreen: "What is your name?")
             try await browser.type("Ada Lovelace", into: "Name", in: "second")
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(in: "second", forScreen: "When were you born?")
             try await browser.wait(for: "document.querySelector('#second input[name=born]').type === 'date'")
             try await browser.run("document.querySelector('#second input[name=born]').value = '1990-12-10'; done(true)")
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(for: "document.querySelector('#second select[name=occupation]')")
             try await browser.type("Studying", into: "Occupation", in: "second")
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(for: "document.querySelector('#second input[name=address]')")
             try await browser.type("London", into: "Address", in: "second")
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(for: "document.querySelector('#second input[name=email]')")
             try await browser.type("ada@example.org", into: "Email", in: "second")
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(in: "second", forScreen: "Check your answers")
-            try await browser.click("Change name", in: "second")
+            try await browser.click("Change the name", in: "second")
             try await browser.wait(in: "second", forScreen: "What is your name?")
             #expect(
                 try await browser.evaluate("document.querySelector('#second input[name=name]').value") == "Ada Lovelace"
             )
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(in: "second", forScreen: "Check your answers")
             try await browser.click("Send", in: "second")
             try await browser.wait(in: "second", forScreen: "This journey is finished")
@@ -258,23 +258,23 @@ struct DemoTests {
                 ("Name", "Ada"), ("Street", "12 St James's Square"), ("Postcode", "SW1Y 4JH"), ("City", "London"),
                 ("Country", "gb"),
             ] { try await browser.type(text, into: label, in: "second") }
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             // What the server finds lands beside the field.
             try await browser.wait(
                 for: "document.activeElement.matches('#second input[name=country][aria-invalid=true]')")
             try await browser.type("GB", into: "Country", in: "second")
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(in: "second", forScreen: "How fast?")
             try await browser.type("Express", into: "Method", in: "second")
-            try await browser.click("Choose", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(in: "second", forScreen: "How can we reach you, Ada?")
             try await browser.wait(
                 for: "document.querySelector('#second .tree ul ul b').textContent === 'verification'")
             try await browser.type("ada@example.org", into: "Email", in: "second")
-            try await browser.click("Submit", in: "second")
+            try await browser.click("Continue", in: "second")
             try await browser.wait(in: "second", forScreen: "Do you agree?")
             try await browser.click("Agreed", in: "second")
-            try await browser.click("Agree", in: "second")
+            try await browser.click("I agree", in: "second")
             try await browser.wait(in: "second", forScreen: "How would you like to pay?")
             try await browser.type("Invoice", into: "Method", in: "second")
             try await browser.click("Pay", in: "second")
@@ -282,7 +282,7 @@ struct DemoTests {
             #expect(
                 try await browser.evaluate("document.querySelector('#second [data-part=back]').checkVisibility()")
                     == false)
-            try await browser.click("Finish", in: "second")
+            try await browser.click("Done", in: "second")
             try await browser.wait(in: "second", forScreen: "This journey is finished")
         }
     }
