@@ -11,12 +11,11 @@ import Navigation
 ///
 /// It plays the flow with the engine itself. In each situation that it has reached it tries every event that is
 /// accepted, `back`, each outcome of a task, signing a user in where the flow asks for one, and waiting until something
-/// is due. The data is made from the schemas of events and outcomes, from the guards that depend on it (``WishFinder``), and
-/// from the guards about services that the event writes. Where that does not take all transitions, scripts begin with
-/// another input, with services as guards ask for (`given`), or with child flows that end at once. So every script
-/// works. A transition that no script covers is impossible, or needs data that could not be made up.
-///
-/// The search ends after ``FlowExplorer/mostSteps`` steps of the engine.
+/// is due. The data is made from the schemas of events and outcomes, from the guards that depend on it
+/// (``WishFinder``), and from the guards about services that the event writes. Where that does not take all
+/// transitions, scripts begin with another input, with services as guards ask for (`given`), or with child flows that
+/// end at once. So every script works. A transition that no script covers is impossible, or needs data that could not
+/// be made up. The search ends after ``FlowExplorer/mostSteps`` steps of the engine.
 public struct FlowPaths {
     private let flow: FlowDefinition
     private let catalog: FlowCatalog

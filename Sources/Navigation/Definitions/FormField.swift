@@ -104,7 +104,7 @@ extension FlowReader {
                 for (name, node) in node.members ?? [] {
                     fields += self.fields(of: node, at: place?.appending(key).appending(name), isForm: isForm)
                 }
-            case "items" where node.isObject: 
+            case "items" where node.isObject:
                 fields += self.fields(of: node, at: place?.appending(key), isForm: isForm)
             case "patternProperties", "definitions", "dependencies":
                 for (_, node) in node.members ?? [] { fields += self.fields(of: node, at: nil, isForm: isForm) }

@@ -14,7 +14,8 @@ struct OverworkTests {
     /// Holds, and takes more than a budget.
     private static let endless: JSONDocument = [
         "every": [
-            "of": "/limits/list", "where": ["every": ["of": "/limits/list", "where": ["compare": ["/item", ">=", 0]]]],
+            "of": "/limits/list",
+            "where": ["every": ["of": "/limits/list", "where": ["compare": ["/item", ">=", 0]]]],
         ]
     ]
 
