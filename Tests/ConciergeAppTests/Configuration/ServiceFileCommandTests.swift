@@ -130,7 +130,7 @@ struct ServiceFileCommandTests {
         #expect(try await problems(#"{"call": "bag/pot", "with": {}}"#) == ["unknown_command \(place)/0/call"])
         #expect(
             try await problems(#"{"call": "bag/put", "with": {"thing": 1}}"#)
-                == ["input_mismatch \(place)/0/with/thing"])
+                == ["input_mismatch \(place)/0/with"])
         #expect(
             try await problems(
                 #"""
