@@ -22,7 +22,7 @@ extension Problem {
         case .noMainFlow:
             self.init(
                 .invalidInput, error.description,
-                errors: [InvalidInput(pointer: "/flow", detail: "is required: the journey has not run a flow yet")])
+                errors: [JSONViolation(pointer: "/flow", detail: "is required: the journey has not run a flow yet")])
         }
     }
 
@@ -42,29 +42,29 @@ extension Problem {
                 .eventNotAccepted, "The event \(event.quoted) is not accepted here.",
                 members: [(name: "accepted", value: JSONDocument(accepted.map { JSONDocument($0) }))])
         case .guardNotMet(let places):
-            self.init(.guardNotMet, "The condition of this event does not hold.", errors: Self.errors(places))
+            self.init(.guardNotMet, "The condition of this event does not hold.", errors: places)
         case .eventDataInvalid(let places):
             self.init(
-                .invalidInput, "The event does not accept this data here.", errors: Self.errors(places, in: "/data"))
+                .invalidInput, "The event does not accept this data here.", errors: places.within("/data"))
         case .inputInvalid(let flow, let places) where !bringsInput:
             self.init(
                 .actionFailed, "The flow \(flow.quoted) does not accept the input that it would be given here.",
-                errors: Self.errors(places, in: "/input"))
+                errors: places.within("/input"))
         case .inputInvalid(let flow, let places):
             self.init(
                 .invalidInput, "The flow \(flow.quoted) does not accept this input.",
-                errors: Self.errors(places, in: "/input"))
+                errors: places.within("/input"))
         case .unknownFlow(let flow, let version):
             self.init(
                 .flowNotFound,
                 version.map { "There is no version \($0) of a flow \(flow.quoted)." }
                     ?? "There is no flow \(flow.quoted).")
         case .actionFailed(let place):
-            self.init(.actionFailed, errors: Self.errors([place]))
+            self.init(.actionFailed, errors: [place])
         case .serviceInvalid(let service, let places):
             self.init(
                 .invalidState, "The state of service \(service.quoted) would violate its schema.",
-                errors: Self.errors(places))
+                errors: places)
         case .finished(let outcome):
             let end = outcome.map { "The journey is finished, with the outcome \($0.quoted)." }
             self.init(
@@ -79,25 +79,25 @@ extension Problem {
         case .unreachable(let screen, let places):
             self.init(
                 .unreachable, "The way there is blocked at the screen \(screen.quoted).",
-                errors: Self.errors(places), members: [(name: "screen", value: JSONDocument(screen))])
+                errors: places, members: [(name: "screen", value: JSONDocument(screen))])
         case .unknownScreen(let screen):
             // Asked for by a journey that is there, or by one that is to be started.
             let member = path == nil ? "at" : "to"
             self.init(
                 .invalidInput,
                 errors: [
-                    InvalidInput(pointer: "/\(member)", detail: "there is no screen \(screen.quoted)")
+                    JSONViolation(pointer: "/\(member)", detail: "there is no screen \(screen.quoted)")
                 ])
         case .paramsInvalid(let places):
             self.init(
-                .invalidInput, "The screen does not take these params.", errors: Self.errors(places, in: "/params"))
+                .invalidInput, "The screen does not take these params.", errors: places.within("/params"))
         case .stackFull: self.init(.stackFull)
         case .taskOver: self.init(.taskOver)
         case .unknownOutcome(let outcome, let known): self.init(unknownOutcome: outcome, known: known)
         case .outputInvalid(let outcome, let places):
             self.init(
                 .invalidInput, "The output is not one that the task can have with the outcome \(outcome.quoted).",
-                errors: Self.errors(places, in: "/output"))
+                errors: places.within("/output"))
         case .tooManyTasks(let limit):
             self.init(.tooManyTasks, "The session has \(limit) tasks that nobody has done yet, which is the limit.")
         case .orphaned(let flow, let version):
@@ -170,9 +170,5 @@ extension Problem {
         ]
         if let neededInput = restart?.neededInput { request.append((name: "input", value: neededInput)) }
         return [(name: "start_again", value: JSONDocument(members: request))]
-    }
-
-    private static func errors(_ places: [JSONViolation], in pointer: String = "") -> [InvalidInput] {
-        places.map { InvalidInput(pointer: pointer + $0.pointer, detail: $0.detail) }
     }
 }

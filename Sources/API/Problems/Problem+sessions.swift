@@ -27,10 +27,7 @@ extension Problem {
         case .refused(let refusal):
             self.init(
                 .commandRefused, refusal.detail,
-                errors: [
-                    InvalidInput(
-                        pointer: refusal.pointer, detail: refusal.detail, translations: refusal.translations)
-                ],
+                errors: [refusal.reason],
                 members: [(name: "reason", value: JSONDocument(refusal.code))])
         case .malformedPatch(let place): self.init(.invalidPatch, place.detail, errors: [place])
         case .patchConflict(let place): self.init(.patchConflict, place.detail, errors: [place])
@@ -38,7 +35,7 @@ extension Problem {
         case .tooManySessionsOfUser: self.init(.tooManySessionsOfUser, error.description)
         case .contention: self.init(.contention, error.description, fields: [.retryAfter: "1"])
         case .malformedCursor:
-            self.init(.invalidInput, errors: [InvalidInput(pointer: "/cursor", detail: error.description)])
+            self.init(.invalidInput, errors: [JSONViolation(pointer: "/cursor", detail: error.description)])
         case .storeUnavailable: self.init(.storeUnavailable, error.description, fields: [.retryAfter: "1"])
         // A backup, or a repair, takes at least so long.
         case .damaged: self.init(.dataDamaged, error.description, fields: [.retryAfter: "600"])
@@ -54,14 +51,8 @@ extension Problem {
     /// The error of one operation of a transaction, with pointers into the transaction.
     private init(_ error: SessionError, inOperation index: Int) {
         let operation = "/operations/\(index)"
-        func at(_ member: String) -> [InvalidInput] {
-            [InvalidInput(pointer: "\(operation)/\(member)", detail: error.description)]
-        }
-        func inValue(_ places: [InvalidInput]) -> [InvalidInput] {
-            places.map {
-                InvalidInput(
-                    pointer: "\(operation)/value\($0.pointer)", detail: $0.detail, translations: $0.translations)
-            }
+        func at(_ member: String) -> [JSONViolation] {
+            [JSONViolation(pointer: "\(operation)/\(member)", detail: error.description)]
         }
         let plain = Problem(error)
         switch error {
@@ -73,7 +64,8 @@ extension Problem {
         case .tooLarge: self.init(plain.kind, plain.detail, errors: at("value"))
         case .refused(let refusal) where refusal.isOutside: self = plain
         case .invalid, .inputInvalid, .refused, .malformedPatch, .patchConflict:
-            self.init(plain.kind, plain.detail, errors: inValue(plain.errors), members: plain.members)
+            self.init(
+                plain.kind, plain.detail, errors: plain.errors.within("\(operation)/value"), members: plain.members)
         default: self = plain
         }
     }
@@ -104,7 +96,7 @@ extension Problem {
         self.init(
             .invalidInput, "The task cannot end with the outcome \(outcome.quoted).",
             errors: [
-                InvalidInput(pointer: "/outcome", detail: "must be one of \(known.joined(separator: ", "))")
+                JSONViolation(pointer: "/outcome", detail: "must be one of \(known.joined(separator: ", "))")
             ])
     }
 }

@@ -8,14 +8,14 @@ package struct Problem: Error, Sendable {
     /// A sentence about this occurrence, safe to show.
     package let detail: String
     /// The errors of the input, at most 32; `detail` says if there are more.
-    package let errors: [InvalidInput]
+    package let errors: [JSONViolation]
     /// Members that only problems of this kind have (RFC 9457, section 3.2).
     package let members: [(name: String, value: JSONDocument)]
     /// Header fields of the response.
     package let fields: HTTPFields
 
     package init(
-        _ kind: ProblemKind, _ detail: String? = nil, errors: [InvalidInput] = [],
+        _ kind: ProblemKind, _ detail: String? = nil, errors: [JSONViolation] = [],
         members: [(name: String, value: JSONDocument)] = [], fields: HTTPFields = [:]
     ) {
         self.kind = kind

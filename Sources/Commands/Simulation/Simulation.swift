@@ -313,7 +313,8 @@ struct HeldResult: Error {
     init(_ document: JSONDocument) {
         let kind = document[member: "code"]?.string.flatMap(ProblemKind.named) ?? .internalError
         let errors = (document[member: "errors"]?.elements ?? []).map { error in
-            InvalidInput(pointer: error[member: "pointer"]?.string ?? "", detail: error[member: "detail"]?.string ?? "")
+            JSONViolation(
+                pointer: error[member: "pointer"]?.string ?? "", detail: error[member: "detail"]?.string ?? "")
         }
         problem = Problem(kind, document[member: "detail"]?.string, errors: errors)
     }

@@ -43,7 +43,7 @@ struct MoveEndpoints: Sendable {
             try await work.take(archive)
         } catch let error as NotAnArchive {
             throw Problem(
-                .notAnExport, errors: [InvalidInput(pointer: error.problem.pointer, detail: error.problem.detail)],
+                .notAnExport, errors: [JSONViolation(pointer: error.problem.pointer, detail: error.problem.detail)],
                 members: [("report", work.report.document)])
         } catch let error as SessionError {
             let problem = Problem(error)
@@ -126,7 +126,7 @@ extension MoveEndpoints {
     }
 
     private static func refusal(_ detail: String) -> Problem {
-        Problem(.invalidInput, errors: [InvalidInput(pointer: "/after", detail: detail)])
+        Problem(.invalidInput, errors: [JSONViolation(pointer: "/after", detail: detail)])
     }
 }
 

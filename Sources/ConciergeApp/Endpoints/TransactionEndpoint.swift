@@ -21,7 +21,7 @@ struct TransactionEndpoint: Sendable {
             throw Problem(
                 .invalidInput,
                 errors: [
-                    InvalidInput(
+                    JSONViolation(
                         pointer: "/operations", detail: "must be an array of 1 to \(Self.maximumOperations) operations")
                 ])
         }
@@ -49,7 +49,7 @@ struct TransactionEndpoint: Sendable {
     /// Collects every mistake of every operation.
     private func read(_ list: [JSONDocument]) throws(Problem) -> [ServiceOperation] {
         var operations: [ServiceOperation] = []
-        var errors: [InvalidInput] = []
+        var errors: [JSONViolation] = []
         for (index, document) in list.enumerated() {
             do throws(Problem) {
                 operations.append(try operation(document, at: "/operations/\(index)"))
@@ -63,7 +63,7 @@ struct TransactionEndpoint: Sendable {
 
     private func operation(_ document: JSONDocument, at pointer: String) throws(Problem) -> ServiceOperation {
         func invalid(_ member: String, _ detail: String) -> Problem {
-            Problem(.invalidInput, errors: [InvalidInput(pointer: "\(pointer)/\(member)", detail: detail)])
+            Problem(.invalidInput, errors: [JSONViolation(pointer: "\(pointer)/\(member)", detail: detail)])
         }
         let members = try RequestBody.members(
             of: document, at: pointer, known: ["op", "service", "command", "value", "if_match", "journey"])

@@ -31,12 +31,12 @@ struct QueryMiddleware: HTTPMiddleware {
         guard request.hasQuery, let route = request.match.route else { return }
         let known = known["\(route.method) \(route.pattern.text)"] ?? []
         var seen: Set<String> = []
-        var errors: [InvalidInput] = []
+        var errors: [JSONViolation] = []
         for (name, _) in try request.query.all {
             let isNew = seen.insert(name).inserted
             let detail =
                 !known.contains(name) ? "is not an argument of this query" : isNew ? nil : "must not occur twice"
-            if let detail { errors.append(InvalidInput(pointer: "/\(JSONPointer.escape(name))", detail: detail)) }
+            if let detail { errors.append(JSONViolation(pointer: "/\(JSONPointer.escape(name))", detail: detail)) }
         }
         guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }
     }
@@ -45,7 +45,7 @@ struct QueryMiddleware: HTTPMiddleware {
 /// Reads the arguments of a query by type, and collects the mistakes for ``check()``.
 struct QueryReader {
     private let arguments: QueryArguments
-    private var errors: [InvalidInput] = []
+    private var errors: [JSONViolation] = []
 
     init(_ request: HTTPRequest) throws(HTTPError) { arguments = try request.query }
 
@@ -106,6 +106,6 @@ struct QueryReader {
     }
 
     private mutating func refuse(_ parameter: APIParameter, _ detail: String) {
-        errors.append(InvalidInput(pointer: "/\(parameter.rawValue)", detail: detail))
+        errors.append(JSONViolation(pointer: "/\(parameter.rawValue)", detail: detail))
     }
 }

@@ -30,7 +30,7 @@ enum RequestBody {
         } catch {
             throw Problem(
                 .invalidJSON, error.description,
-                errors: [InvalidInput(pointer: error.pointer ?? "", detail: error.description)])
+                errors: [JSONViolation(pointer: error.pointer ?? "", detail: error.description)])
         }
     }
 
@@ -40,7 +40,7 @@ enum RequestBody {
         of document: JSONDocument, at pointer: String, known: [String]
     ) throws(Problem) -> [String: JSONDocument] {
         guard let members = document.members else {
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: pointer, detail: "must be an object")])
+            throw Problem(.invalidInput, errors: [JSONViolation(pointer: pointer, detail: "must be an object")])
         }
         // A body may have many, and a problem names some of them.
         let unknown = members.lazy.filter { !known.contains($0.name) }.prefix(JSONSchema.shownViolations + 1)
@@ -49,7 +49,7 @@ enum RequestBody {
             throw Problem(
                 .invalidInput,
                 errors: unknown.map {
-                    InvalidInput(
+                    JSONViolation(
                         pointer: "\(pointer)/\(JSONPointer.escape($0.name))", detail: "is unknown; allowed: \(list)")
                 })
         }
@@ -195,6 +195,6 @@ struct BodyMembers {
     static func missing(_ name: String) -> Problem { refusal(name, "is required") }
 
     static func refusal(_ name: String, _ detail: String) -> Problem {
-        Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: detail)])
+        Problem(.invalidInput, errors: [JSONViolation(pointer: "/\(name)", detail: detail)])
     }
 }

@@ -57,8 +57,8 @@ package struct JSONSchemaWarning: Equatable, Sendable {
     }()
 }
 
-/// One place where a document does not fit its schema.
-public struct JSONViolation: Equatable, Sendable {
+/// One place where a document does not fit its schema, or what a client has sent is wrong.
+public struct JSONViolation: Error, Equatable, Sendable {
     /// JSON Pointer into the document. For a member that is missing, the place where it should be.
     public let pointer: String
 

@@ -154,7 +154,7 @@ extension [JSONViolation] {
     }
 
     /// The same with pointers that begin at a place further out.
-    func within(_ root: String) -> [JSONViolation] {
+    package func within(_ root: String) -> [JSONViolation] {
         map { $0.at(root + $0.pointer) }
     }
 }

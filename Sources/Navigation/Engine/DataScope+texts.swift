@@ -36,8 +36,8 @@ extension DataScope {
     ///
     /// - Parameters:
     ///   - coordinator: the one whose data this is.
-    ///   - schemas: gets the lists for other fields.
-    func form(_ shape: ShapeRule, of coordinator: Int, _ schemas: inout EventSchemas) -> EventForm {
+    ///   - choices: gets the lists that fields are chosen from, for other fields.
+    func form(_ shape: ShapeRule, of coordinator: Int, _ choices: inout [String: [Choice]]) -> EventForm {
         var texts: [PlacedText] = []
         let schema =
             shape.texts?.schema { text, place in
@@ -48,7 +48,7 @@ extension DataScope {
         if shape.fields.isEmpty { return EventForm(schema: schema, texts: texts) }
         let filled = Self.filled(
             schema,
-            shape.fields.map { ($0.place.tokens[...], choices(of: $0, coordinator, among: &schemas.choices)) })
+            shape.fields.map { ($0.place.tokens[...], self.choices(of: $0, coordinator, among: &choices)) })
         return EventForm(schema: filled, texts: texts)
     }
 

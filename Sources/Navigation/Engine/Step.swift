@@ -108,22 +108,6 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
         }
     }
 
-    /// The same in a language.
-    package func translated(_ translate: (JSONViolation) -> String) -> JourneyRefusal {
-        func translated(_ violations: [JSONViolation]) -> [JSONViolation] {
-            violations.map { JSONViolation(pointer: $0.pointer, detail: translate($0)) }
-        }
-        return switch self {
-        case .guardNotMet(let violations): .guardNotMet(translated(violations))
-        case .eventDataInvalid(let violations): .eventDataInvalid(translated(violations))
-        case .inputInvalid(let flow, let violations): .inputInvalid(flow: flow, translated(violations))
-        case .serviceInvalid(let service, let violations): .serviceInvalid(service: service, translated(violations))
-        case .unreachable(let screen, let violations): .unreachable(blockedBy: screen, translated(violations))
-        case .outputInvalid(let outcome, let violations): .outputInvalid(outcome: outcome, translated(violations))
-        default: self
-        }
-    }
-
     /// Whether the result of a task is not one that the task can have, wherever the journey would go.
     package var isWrongResult: Bool {
         switch self {

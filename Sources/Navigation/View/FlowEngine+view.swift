@@ -43,23 +43,23 @@ extension FlowEngine {
         guard journey.isActive, let top = journey.frames.last else { return schemas }
         var run = StepRun(self, journey, services, now: now, event: .unknown)
         run.services.work.rest = work
+        var choices: [String: [Choice]] = [:]
         for reaction in try run.reactions() where schemas[reaction.rule.event] == nil {
             guard let shape = reaction.shape else {
                 schemas[reaction.rule.event] = .ofAnything
                 continue
             }
             let scope = try run.scope(of: reaction.shapeOf)
-            schemas[reaction.rule.event] = scope.form(shape, of: reaction.shapeOf, &schemas)
+            schemas[reaction.rule.event] = scope.form(shape, of: reaction.shapeOf, &choices)
         }
         let screen = try run.screen(of: top)
         if screen.listsBack {
             let scope = try run.scope(of: top.coordinator)
             schemas[EventRule.back] =
-                screen.screen.accepts[EventRule.back].map { scope.form($0, of: top.coordinator, &schemas) }
+                screen.screen.accepts[EventRule.back].map { scope.form($0, of: top.coordinator, &choices) }
                 ?? .ofAnything
         }
         schemas.work = max(0, run.services.work.rest)
-        schemas.choices = [:]
         return schemas
     }
 
@@ -112,8 +112,6 @@ package struct EventForm: Sendable {
 /// The schemas of events by their names.
 package struct EventSchemas: Sendable {
     private var forms: [String: EventForm] = [:]
-    /// The lists that fields are chosen from, while the schemas are made.
-    var choices: [String: [Choice]] = [:]
     /// How much work choices may still make, in other journeys of one response.
     package fileprivate(set) var work: Int
 
@@ -174,14 +172,16 @@ package struct ViewTag {
     }
 
     mutating func mix(_ text: String) {
-        var (word, count): (UInt64, UInt64) = (0, 0)
-        for byte in text.utf8 {
-            word = word << 8 | UInt64(byte)
-            count += 1
-            if count.isMultiple(of: 8) { mix(word) }
+        var text = text
+        text.withUTF8 { bytes in
+            let (raw, words) = (UnsafeRawBufferPointer(bytes), bytes.count / 8)
+            for place in 0..<words {
+                let word = raw.loadUnaligned(fromByteOffset: 8 * place, as: UInt64.self)
+                mix(UInt64(littleEndian: word))
+            }
+            mix(bytes[(8 * words)...].reduce(0) { $0 << 8 | UInt64($1) })
+            mix(UInt64(bytes.count))
         }
-        mix(word)
-        mix(count)
     }
 
     /// A message may go without a step.
@@ -246,8 +246,12 @@ extension StepRun {
         _ text: TextTemplate, of coordinator: Int, at place: @autoclosure () -> String, _ texts: inout [PlacedText],
         _ tag: inout ViewTag
     ) throws(JourneyRefusal) -> String {
-        let said: SaidText
-        if let plain = text.plain { said = plain } else { said = try scope(of: coordinator).said(text) }
+        if let plain = text.plain {
+            // The tag of the flow covers it.
+            texts.add(plain, at: place())
+            return plain.text
+        }
+        let said = try scope(of: coordinator).said(text)
         texts.add(said, at: place())
         tag.mix(said)
         return said.text

@@ -52,7 +52,7 @@ package final class RegisteredService: Sendable {
     package var completesFromDefault: Bool { definition.completesFromDefault }
     var isKeptOtherwise: Bool { definition.isKeptOtherwise }
     var hooks: ServiceHooks { definition.hooks }
-    var misfit: (@Sendable (JSONDocument) -> InvalidInput?)? { definition.misfit }
+    var misfit: (@Sendable (JSONDocument) -> JSONViolation?)? { definition.misfit }
 
     /// - Throws: ``SessionError/noCommand(service:command:nearest:)``.
     package func command(named name: String) throws(SessionError) -> ServiceCommand {
@@ -123,9 +123,7 @@ extension RegisteredService {
     /// - Parameter isEncoded: whether an object's state was encoded to it. Then it decodes, and lacks what is nil.
     func bytes(of document: JSONDocument, limit: Int, isEncoded: Bool = false) throws(SessionError) -> [UInt8] {
         let (state, violations) = isEncoded ? (document, schema.violations(in: document)) : fit(document)
-        guard violations.isEmpty else {
-            throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
-        }
+        guard violations.isEmpty else { throw .invalid(violations) }
         return try bounded(state.serialized(), by: limit)
     }
 

@@ -34,7 +34,7 @@ package struct ServiceDefinition: Sendable {
     var commands: [CommandDeclaration] = []
     var hooks = ServiceHooks()
     /// Why a document is no state of a service with behaviour; `nil` for one without.
-    var misfit: (@Sendable (JSONDocument) -> InvalidInput?)?
+    var misfit: (@Sendable (JSONDocument) -> JSONViolation?)?
     /// What is wrong with it; the catalogue reports that.
     var problems: [String] = []
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
@@ -104,8 +104,8 @@ extension ServiceDefinition {
     ) {
         let key = ServiceInstance<Object>.key(name)
         let hooks = Object.hooks
-        let misfit: @Sendable (JSONDocument) -> InvalidInput? = { document in
-            do throws(InvalidInput) {
+        let misfit: @Sendable (JSONDocument) -> JSONViolation? = { document in
+            do throws(JSONViolation) {
                 _ = try TypedJSON.decode(Object.State.self, document)
                 return nil
             } catch {

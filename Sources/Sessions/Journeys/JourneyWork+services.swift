@@ -130,9 +130,7 @@ extension JourneyWork {
         var state = document
         if let document {
             _ = try service.bytes(of: document, limit: environment.settings.maxDocumentSize)
-            if let violation = document.nestingViolation() {
-                throw .invalid([InvalidInput(pointer: violation.pointer, detail: violation.detail)])
-            }
+            if let violation = document.nestingViolation() { throw .invalid([violation]) }
             state = service.fit(document).state
         }
         // An expired instance is removed, so that the write makes a new one.

@@ -16,7 +16,7 @@ extension JourneyWork {
             guard kept.place(of: id) != nil else { throw TaskError.over }
             guard report.signIn == nil else {
                 throw SessionError.inputInvalid([
-                    InvalidInput(
+                    JSONViolation(
                         pointer: "/sign_in", detail: "No journey waits for the task, so it can sign nobody in.")
                 ])
             }

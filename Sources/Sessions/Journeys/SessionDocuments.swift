@@ -119,16 +119,9 @@ final class SessionDocuments: ServiceDocuments {
         } catch {
             switch error {
             case .refused(let refusal):
-                throw CommandRefusal(
-                    [
-                        JSONViolation(
-                            pointer: refusal.pointer, detail: refusal.detail, translations: refusal.translations)
-                    ], isOutside: refusal.isOutside)
+                throw CommandRefusal([refusal.reason], isOutside: refusal.isOutside)
             case .inputInvalid(let errors), .invalid(let errors):
-                throw CommandRefusal(
-                    errors.map {
-                        JSONViolation(pointer: $0.pointer, detail: $0.detail, translations: $0.translations)
-                    })
+                throw CommandRefusal(errors)
             default:
                 failure = error
                 throw CommandRefusal([])

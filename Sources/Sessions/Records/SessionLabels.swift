@@ -61,23 +61,23 @@ extension SessionLabels {
     func merging(_ patch: JSONDocument, _ settings: SessionSettings) throws(SessionError) -> SessionLabels {
         if patch.isNull { return .none }
         guard let members = patch.members else {
-            throw .invalid([InvalidInput(pointer: "/labels", detail: "Labels are an object of strings.")])
+            throw .invalid([JSONViolation(pointer: "/labels", detail: "Labels are an object of strings.")])
         }
         var result = self
-        var errors: [InvalidInput] = []
+        var errors: [JSONViolation] = []
         for (name, value) in members {
             let pointer = "/labels/" + JSONPointer.escape(name)
             if value.isNull {
                 result.set(name, to: nil)
             } else if let problem = Self.problem(name, value, settings) {
-                errors.append(InvalidInput(pointer: pointer, detail: problem))
+                errors.append(JSONViolation(pointer: pointer, detail: problem))
             } else {
                 result.set(name, to: value.string)
             }
         }
         if result.count > settings.maxLabels {
             errors.append(
-                InvalidInput(pointer: "/labels", detail: "A session has at most \(settings.maxLabels) labels."))
+                JSONViolation(pointer: "/labels", detail: "A session has at most \(settings.maxLabels) labels."))
         }
         guard errors.isEmpty else { throw .invalid(errors) }
         return result

@@ -183,28 +183,25 @@ public struct Refusal: Error, Sendable, Equatable {
     /// For programs: stable, such as `unknown_item`.
     public let code: String
     /// The place in the input that the refusal is about (RFC 6901); empty for the whole.
-    public let pointer: String
-    /// Whether the pointer begins with a service instead: only commands of service files say that.
-    package private(set) var isOutside = false
-    /// The detail in each of its languages, for one of a service file.
-    package private(set) var translations: [String: String] = [:]
+    public var pointer: String { reason.pointer }
     /// A sentence for people, safe to show to the client.
-    public let detail: String
+    public var detail: String { reason.detail }
+    package let reason: JSONViolation
+    /// Whether the pointer begins with a service instead: only commands of service files say that.
+    package let isOutside: Bool
 
     /// - Parameters:
     ///   - code: for programs: stable, such as `unknown_item`.
     ///   - pointer: the place in the input that the refusal is about.
     ///   - detail: a sentence for people, safe to show to the client.
     public init(_ code: String, at pointer: String = "", _ detail: String) {
-        self.code = code
-        self.pointer = pointer
-        self.detail = detail
+        self.init(code, JSONViolation(pointer: pointer, detail: detail), isOutside: false)
     }
 
     init(_ code: String, _ reason: JSONViolation, isOutside: Bool) {
-        self.init(code, at: reason.pointer, reason.detail)
+        self.code = code
+        self.reason = reason
         self.isOutside = isOutside
-        translations = reason.translations
     }
 
     /// The same without what it says of services that no client may know of.
@@ -213,7 +210,6 @@ public struct Refusal: Error, Sendable, Equatable {
         guard isOutside, let service = JSONPointer(parsing: pointer)?.tokens.first, hidden.contains(service) else {
             return self
         }
-        let reason = JSONViolation(pointer: pointer, detail: detail, translations: translations)
         return Refusal(code, reason.concealing(hidden), isOutside: true)
     }
 }

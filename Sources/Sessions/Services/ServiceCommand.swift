@@ -33,15 +33,15 @@ package final class ServiceCommand: Sendable {
         guard let input else {
             // Not compared with nil, which would be JSON's null.
             guard let document, document != .emptyObject else { return }
-            throw .inputInvalid([InvalidInput(pointer: "", detail: "must be left out: the command takes no input")])
+            throw .inputInvalid([JSONViolation(pointer: "", detail: "must be left out: the command takes no input")])
         }
         guard let document else {
-            throw .inputInvalid([InvalidInput(pointer: "", detail: "is required: the command takes an input")])
+            throw .inputInvalid([JSONViolation(pointer: "", detail: "is required: the command takes an input")])
         }
         // What a file says is checked together with its rules.
         if case .written = body { return }
         if input.accepts(document) { return }
-        throw .inputInvalid(input.violations(in: document).map { .init(pointer: $0.pointer, detail: $0.detail) })
+        throw .inputInvalid(input.violations(in: document))
     }
 }
 

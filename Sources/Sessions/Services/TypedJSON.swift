@@ -4,18 +4,18 @@ import JSONDocument
 enum TypedJSON {
     static func document(of value: some Encodable) throws -> JSONDocument { try DocumentEncoder.encode(value) }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, _ document: JSONDocument) throws(InvalidInput) -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, _ document: JSONDocument) throws(JSONViolation) -> Value {
         do {
             return try DocumentDecoder.decode(type, document)
         } catch let error as DecodingError {
-            throw InvalidInput(error)
+            throw JSONViolation(error)
         } catch {
-            throw InvalidInput(pointer: "", detail: "cannot be read")
+            throw JSONViolation(pointer: "", detail: "cannot be read")
         }
     }
 }
 
-extension InvalidInput {
+extension JSONViolation {
     /// - Parameter error: of a decoder that has read JSON.
     fileprivate init(_ error: DecodingError) {
         func place(_ path: [any CodingKey]) -> String {

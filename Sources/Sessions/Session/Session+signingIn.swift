@@ -16,7 +16,7 @@ extension Session {
         var pending = work.pending
         guard !task.hasMoved else {
             throw SessionError.inputInvalid([
-                InvalidInput(pointer: "/sign_in", detail: "The task came from another session than this one.")
+                JSONViolation(pointer: "/sign_in", detail: "The task came from another session than this one.")
             ])
         }
         let proof = SignInProof(task.challenge)
@@ -24,7 +24,7 @@ extension Session {
         let isFetched = proof.challenge != nil || isByCookie
         guard isFetched || canHandOver else {
             throw SessionError.inputInvalid([
-                InvalidInput(
+                JSONViolation(
                     pointer: "/sign_in",
                     detail: "The event that led to the task had no challenge, so nobody could get the new token.")
             ])

@@ -34,7 +34,7 @@ extension Session {
         let userID = state?[member: "authenticated"]?.bool == true ? state?[member: "id"]?.string : nil
         let longest = environment.settings.maxUserID
         if let userID, !(1...longest).contains(userID.utf8.count) {
-            throw .invalid([InvalidInput(pointer: "/id", detail: "A user id has 1 to \(longest) bytes.")])
+            throw .invalid([JSONViolation(pointer: "/id", detail: "A user id has 1 to \(longest) bytes.")])
         }
         let former = pending.details.userID
         if former == nil, userID == nil { return }

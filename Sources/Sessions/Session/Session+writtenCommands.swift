@@ -44,8 +44,8 @@ extension Session {
     }
 
     /// A result that does not fit a service's schema: no client has written it, so it is no mistake of the input.
-    private static func refusal(of service: RegisteredService, _ errors: [InvalidInput]) -> SessionError {
-        let error = errors.first ?? InvalidInput(pointer: "", detail: "does not fit its schema")
+    private static func refusal(of service: RegisteredService, _ errors: [JSONViolation]) -> SessionError {
+        let error = errors.first ?? JSONViolation(pointer: "", detail: "does not fit its schema")
         let place = JSONPointer([service.name]).description + error.pointer
         let reason = JSONViolation(pointer: place, detail: error.detail, translations: error.translations)
         return .refused(Refusal("action_failed", reason, isOutside: true))
@@ -158,9 +158,7 @@ extension SessionEnvironment {
             }
         } catch {
             switch error {
-            case .input(let violations):
-                throw .inputInvalid(
-                    violations.map { .init(pointer: $0.pointer, detail: $0.detail, translations: $0.translations) })
+            case .input(let violations): throw .inputInvalid(violations)
             case .refused(let code, let reason, let isOutside):
                 throw .refused(Refusal(code, reason, isOutside: isOutside))
             }

@@ -27,17 +27,17 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     /// The service refuses writes that do not say which state they replace.
     case preconditionRequired(service: String)
     /// The state of a service: one entry for each mistake.
-    case invalid([InvalidInput])
+    case invalid([JSONViolation])
     /// The input of a command: one entry for each mistake.
-    case inputInvalid([InvalidInput])
+    case inputInvalid([JSONViolation])
     /// The service has no command of that name. `nearest` is the one that may have been meant.
     case noCommand(service: String, command: String, nearest: String?)
     /// A command has said no.
     case refused(Refusal)
     /// The document is not a JSON Patch, or its result would be nested too deep.
-    case malformedPatch(InvalidInput)
+    case malformedPatch(JSONViolation)
     /// The JSON Patch does not fit the state.
-    case patchConflict(InvalidInput)
+    case patchConflict(JSONViolation)
     case tooLarge(service: String, limit: Int)
     /// All states of the session together.
     case sessionTooLarge(limit: Int)
@@ -54,21 +54,6 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     case inOperation(Int, SessionError)
     /// A service is broken: its factory or its code threw. The details are for the log.
     case serviceFailed(service: String, reason: String)
-}
-
-/// A mistake at a place of the client's input.
-package struct InvalidInput: Error, Sendable, Equatable {
-    /// RFC 6901.
-    package let pointer: String
-    package let detail: String
-    /// The detail in each of its languages; empty for one that is not written in several.
-    package let translations: [String: String]
-
-    package init(pointer: String, detail: String, translations: [String: String] = [:]) {
-        self.pointer = pointer
-        self.detail = detail
-        self.translations = translations
-    }
 }
 
 extension SessionError: CustomStringConvertible {

@@ -22,7 +22,7 @@ package struct ChosenTimes: Sendable, Equatable {
             guard let value = document[member: name] else { return nil }
             guard let duration = value.string.flatMap({ DurationText.parse($0) }) else {
                 throw .inputInvalid([
-                    InvalidInput(pointer: "\(pointer)/\(name)", detail: "must be a duration, as in \"30d\"")
+                    JSONViolation(pointer: "\(pointer)/\(name)", detail: "must be a duration, as in \"30d\"")
                 ])
             }
             return duration.milliseconds
@@ -33,10 +33,10 @@ package struct ChosenTimes: Sendable, Equatable {
 
     /// - Throws: ``SessionError/invalid(_:)`` with pointers to the members.
     func check(_ settings: SessionSettings) throws(SessionError) {
-        func problem(_ name: String, _ time: Int64?, _ least: Int64, _ most: Int64) -> InvalidInput? {
+        func problem(_ name: String, _ time: Int64?, _ least: Int64, _ most: Int64) -> JSONViolation? {
             guard let time, !(least...max(least, most)).contains(time) else { return nil }
             let range = "from \"\(Self.text(least))\" to \"\(Self.text(most))\""
-            return InvalidInput(pointer: "/\(name)", detail: "must be \(range) (session_\(name)_max)")
+            return JSONViolation(pointer: "/\(name)", detail: "must be \(range) (session_\(name)_max)")
         }
         // The store learns of uses so late that sessions in use would end sooner.
         let leastIdle = settings.touchInterval + Self.least

@@ -163,14 +163,14 @@ extension RegisteredService {
     ) throws(SessionError) {
         guard patch.kind != .array || patch.count <= Self.maximumPatchOperations else {
             throw .malformedPatch(
-                InvalidInput(
+                JSONViolation(
                     pointer: "/\(Self.maximumPatchOperations)",
                     detail: "A JSON Patch has at most \(Self.maximumPatchOperations) operations."))
         }
         do {
             try state.apply(patch, maximumSize: limit, steps: &steps)
         } catch {
-            let input = InvalidInput(pointer: error.operation.map { "/\($0)" } ?? "", detail: error.description)
+            let input = JSONViolation(pointer: error.operation.map { "/\($0)" } ?? "", detail: error.description)
             switch error.kind {
             case .malformed, .tooDeep: throw .malformedPatch(input)
             case .conflict: throw .patchConflict(input)

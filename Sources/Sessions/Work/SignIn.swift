@@ -30,7 +30,7 @@ struct SignIn: Sendable {
     ) throws(SessionError) -> [UInt8] {
         guard (1...settings.maxUserID).contains(userID.utf8.count) else {
             throw .invalid([
-                InvalidInput(pointer: "/user_id", detail: "A user id has 1 to \(settings.maxUserID) bytes.")
+                JSONViolation(pointer: "/user_id", detail: "A user id has 1 to \(settings.maxUserID) bytes.")
             ])
         }
         let user = try catalog.service(named: UserService.name)
@@ -43,7 +43,7 @@ extension SessionError {
     /// The same with the place of the value in a larger one.
     fileprivate func within(_ pointer: String) -> SessionError {
         guard case .invalid(let errors) = self else { return self }
-        return .invalid(errors.map { InvalidInput(pointer: pointer + $0.pointer, detail: $0.detail) })
+        return .invalid(errors.within(pointer))
     }
 }
 
@@ -66,7 +66,7 @@ package struct UserClaims: Sendable {
     /// - Throws: ``SessionError/inputInvalid(_:)``.
     package init(_ document: JSONDocument, at pointer: String) throws(SessionError) {
         func refusal(_ place: String, _ detail: String) -> SessionError {
-            .inputInvalid([InvalidInput(pointer: pointer + place, detail: detail)])
+            .inputInvalid([JSONViolation(pointer: pointer + place, detail: detail)])
         }
         guard let members = document.members else { throw refusal("", "must be an object") }
         let known = ["user_id", "claims", "idle_timeout", "lifetime"]

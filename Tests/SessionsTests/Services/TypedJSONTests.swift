@@ -127,7 +127,7 @@ struct TypedJSONTests {
         let broken = JSONDocument(
             members: (document.members ?? []).filter { patch[member: $0.name].map { _ in false } ?? true }
                 + (patch.members ?? []))
-        let error = #expect(throws: InvalidInput.self) { try TypedJSON.decode(Order.self, broken) }
+        let error = #expect(throws: JSONViolation.self) { try TypedJSON.decode(Order.self, broken) }
         #expect(error?.pointer == pointer)
     }
 }

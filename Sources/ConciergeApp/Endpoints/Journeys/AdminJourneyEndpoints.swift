@@ -92,7 +92,7 @@ struct AdminJourneyEndpoints: Sendable {
             throw Problem(
                 .invalidInput, "The services do not allow these flows.",
                 errors: errors.map {
-                    InvalidInput(pointer: $0.file + $0.pointer, detail: "\($0.code.rawValue): \($0.message)")
+                    JSONViolation(pointer: $0.file + $0.pointer, detail: "\($0.code.rawValue): \($0.message)")
                 })
         }
         let trial = try await sessions.runningJourneys(under: FlowEngine(catalog: catalog), with: services).trial
@@ -131,14 +131,14 @@ struct AdminJourneyEndpoints: Sendable {
                 .invalidInput,
                 errors: errors.map { error in
                     let file = if case .file(let path, _, _) = error.origin { path } else { "/services" }
-                    return InvalidInput(pointer: file + error.pointer, detail: "\(error.code): \(error.message)")
+                    return JSONViolation(pointer: file + error.pointer, detail: "\(error.code): \(error.message)")
                 })
         }
         do throws(ServiceCatalogError) {
             return try loaded.catalog()
         } catch {
             throw Problem(
-                .invalidInput, errors: error.problems.map { InvalidInput(pointer: "/services", detail: $0) })
+                .invalidInput, errors: error.problems.map { JSONViolation(pointer: "/services", detail: $0) })
         }
     }
 

@@ -28,9 +28,12 @@ struct JourneyDressing: Sendable {
     private static func etag(_ opaque: String, in language: String) -> String { "\"\(opaque)-\(language)\"" }
 
     /// A flow that is written in one language may have been started by one that is written in several.
+    private func languages(of text: JourneyText) -> [String] {
+        translates ? languages[text.flow] ?? text.texts.languages : []
+    }
+
     private func language(of text: JourneyText, for request: HTTPRequest) -> String? {
-        guard translates else { return nil }
-        let languages = languages[text.flow] ?? text.texts.languages
+        let languages = languages(of: text)
         return languages.isEmpty ? nil : AcceptedLanguages(request).best(of: languages)
     }
 
@@ -77,23 +80,12 @@ struct JourneyDressing: Sendable {
 
     /// Why a journey of a flow cannot be started, in the client's language.
     func problem(_ refusal: JourneyRefusal, ofFlow flow: String, for request: HTTPRequest) -> Problem {
-        problem(
-            refusal, ofJourneyAt: nil,
-            in: languages[flow].flatMap { AcceptedLanguages(request).best(of: $0) })
+        Problem(refusal, ofJourneyAt: nil).translated(to: languages[flow] ?? [], for: request)
     }
 
     /// Why a journey takes no such step, in the client's language.
     func problem(_ refusal: JourneyRefusal, of text: JourneyText, for request: HTTPRequest) -> Problem {
-        problem(
-            refusal, ofJourneyAt: request.journeyPath, in: language(of: text, for: request))
-    }
-
-    private func problem(
-        _ refusal: JourneyRefusal, ofJourneyAt path: String?, in language: String?
-    ) -> Problem {
-        guard let language else { return Problem(refusal, ofJourneyAt: path) }
-        let translated = refusal.translated { $0.translations[language] ?? $0.detail }
-        return Problem(translated, ofJourneyAt: path).said(in: language)
+        Problem(refusal, ofJourneyAt: request.journeyPath).translated(to: languages(of: text), for: request)
     }
 }
 
@@ -103,18 +95,13 @@ extension Problem {
     /// - Parameter languages: of what has failed.
     func translated(to languages: [String], for request: HTTPRequest) -> Problem {
         guard let language = AcceptedLanguages(request).best(of: languages) else { return self }
-        func translated(_ text: InvalidInput) -> String { text.translations[language] ?? text.detail }
-        return Problem(
-            kind, errors.first { $0.detail == detail }.map(translated) ?? detail,
-            errors: errors.map { InvalidInput(pointer: $0.pointer, detail: translated($0)) },
-            members: members, fields: fields
-        ).said(in: language)
-    }
-
-    fileprivate func said(in language: String) -> Problem {
+        func translated(_ text: JSONViolation) -> String { text.translations[language] ?? text.detail }
         var fields = fields
         fields.add(.contentLanguage, language)
         fields.add(.vary, HTTPFieldName.acceptLanguage.text)
-        return Problem(kind, detail, errors: errors, members: members, fields: fields)
+        return Problem(
+            kind, errors.first { $0.detail == detail }.map(translated) ?? detail,
+            errors: errors.map { JSONViolation(pointer: $0.pointer, detail: translated($0)) },
+            members: members, fields: fields)
     }
 }

@@ -21,7 +21,7 @@ struct PersonEndpoints: Sendable {
         if request.match.route?.pattern.parameterNames.isEmpty == false { return request.parameter("user") }
         guard let user = try QueryReader(request).text(.userID), !user.isEmpty else {
             // A name that has got lost must not stand for all.
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/user_id", detail: "is missing")])
+            throw Problem(.invalidInput, errors: [JSONViolation(pointer: "/user_id", detail: "is missing")])
         }
         return user
     }
