@@ -16,7 +16,7 @@ STATIC = $(shell resources=$$(swift -print-target-info 2>/dev/null | sed -n 's/.
 # Warnings fail the tests, not a newcomer's `make run` with a newer compiler.
 STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
 
-.PHONY: help run build test test-quick torture fuzz sanitize bench lint format package image clean
+.PHONY: help run build test test-quick torture fuzz sanitize bench lint format package image clean build-tests
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,16 +28,21 @@ build: ## the release build: .build/release/concierge
 	@scripts/setup build
 	@# When it began. The program's own time says less: it stays as it is when a change of the sources changes nothing in it.
 	@mkdir -p .build && touch .build/release.begun
-	@set -o pipefail; swift build --configuration release --product concierge $(STATIC) 2>&1 | scripts/progress
+	@# In a folder of its own, so that the tests can be built at the same time.
+	@set -o pipefail; swift build --configuration release --scratch-path .build/program --product concierge $(STATIC) 2>&1 \
+		| scripts/progress
+	@ln -sfn program/release .build/release
 	@mv .build/release.begun .build/release.built
+
+build-tests:
+	@swift build --build-tests $(STRICT)
 
 # The last line that is printed is the test runner's own verdict, after a failure too: what failed is then said again.
 # What the tests start is the release build, since that is what users run.
 test: ## format check, build without warnings, all tests, on the release build
 	@scripts/setup test
 	@$(MAKE) lint
-	@swift build --build-tests $(STRICT)
-	@$(MAKE) build
+	@$(MAKE) --jobs=2 build build-tests
 	@# With all tests at once, each would wait longer for the processor than the timeouts that some of them test.
 	@# After a crash, its reason is near the end of what is printed.
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; set -o pipefail; \
@@ -48,7 +53,7 @@ test: ## format check, build without warnings, all tests, on the release build
 # The modules' own tests, without the suites that start a server program or a Redis.
 test-quick: ## tests that need no program, no Redis and no browser: before each commit
 	@scripts/setup test
-	@swift build --build-tests $(STRICT)
+	@$(MAKE) build-tests
 	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT) \
 		--filter '^(JSONDocument|Navigation|ServiceLocator|HTTPServer|Sessions|Storage|ConciergeApp)Tests\.' \
 		--skip '\.(Redis|FaultProxyTests|SessionStoreContract|OpenAPITests|FileSchemaTests)'
@@ -56,8 +61,7 @@ test-quick: ## tests that need no program, no Redis and no browser: before each 
 # ARGS is the duration of the kills in seconds; TORTURE_SEED=… repeats the choices of a run.
 torture: ## kill the program again and again and look for lost writes: ten minutes (ARGS='60': one)
 	@scripts/setup test
-	@swift build --build-tests $(STRICT)
-	@$(MAKE) build
+	@$(MAKE) --jobs=2 build build-tests
 	@TORTURE_SECONDS=$(or $(ARGS),500) swift test --skip-build --disable-xctest --filter '^Durability\.' \
 		--experimental-maximum-parallelization-width 4 $(STRICT)
 

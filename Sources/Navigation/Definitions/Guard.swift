@@ -99,14 +99,16 @@ public enum Comparison: String, Sendable, CaseIterable {
 }
 
 /// A JSON Schema (draft 7), compiled once.
-public struct ShapeRule: Sendable {
+public final class ShapeRule: Sendable {
     let schema: JSONSchema
     /// The members whose values are chosen from data.
     let fields: [FormField]
     /// What its author says to people; nil where the schema alone says it all.
     let texts: SchemaTexts?
 
-    package init(schema: JSONSchema) { self.init(schema: schema, texts: SchemaTexts(of: schema.document), fields: []) }
+    package convenience init(schema: JSONSchema) {
+        self.init(schema: schema, texts: SchemaTexts(of: schema.document), fields: [])
+    }
 
     init(schema: JSONSchema, texts: SchemaTexts, fields: [FormField]) {
         self.schema = schema
@@ -127,7 +129,8 @@ public struct ShapeRule: Sendable {
 
     /// - Parameter said: an author's text with its values.
     func violations(in value: JSONDocument, saying said: (TextTemplate) -> SaidText) -> [JSONViolation] {
-        schema.violations(in: value).map { inWords($0, saying: said) }
+        let violations = schema.violations(in: value)
+        return texts == nil ? violations : violations.map { inWords($0, saying: said) }
     }
 
     /// A violation in the author's own words, where the schema has any for its place.

@@ -14,7 +14,7 @@ extension DataScope {
         switch guardian {
         case .shape(let path, let rule):
             guard let document = present(at: path) else { return reasons(at: path, "is not there") }
-            return rule.violations(in: document, saying: said).within(path.text)
+            return rule.violations(in: document) { said($0) }.within(path.text)
         case .all(let parts):
             return parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { reasons(against: $0) }
         case .any(let parts): return parts.flatMap { reasons(against: $0) }

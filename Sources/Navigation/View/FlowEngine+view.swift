@@ -329,8 +329,8 @@ extension StepRun {
             return
         }
         let reactions = try reactions()
-        for place in reactions.indices {
-            let obstacles = try shownObstacles(to: reactions[place])
+        for (place, reaction) in reactions.enumerated() {
+            let obstacles = try shownObstacles(to: reaction)
             for (number, obstacle) in obstacles.enumerated() {
                 let said = SaidText(text: obstacle.detail, translations: obstacle.translations)
                 tag.mix(UInt64(place))
@@ -338,8 +338,8 @@ extension StepRun {
                 tag.mix(said)
                 texts.add(said, at: "/events/\(place)/why/\(number)/detail")
             }
-            let label = try label(of: reactions[place], at: place, on: screen.screen, &texts, &tag)
-            json.add(event: reactions[place].rule.event, label: label, why: obstacles, isFirst: place == 0)
+            let label = try label(of: reaction, at: place, on: screen.screen, &texts, &tag)
+            json.add(event: reaction.rule.event, label: label, why: obstacles, isFirst: place == 0)
         }
         if back { try writeBack(of: screen, after: reactions.count, to: &json, &texts, &tag) }
     }
