@@ -34,8 +34,9 @@ build: ## the release build: .build/release/concierge
 	@ln -sfn program/release .build/release
 	@mv .build/release.begun .build/release.built
 
+# Its modules wait less for each other than those of the program, which goes first where both are built.
 build-tests:
-	@swift build --build-tests $(STRICT)
+	@nice swift build --build-tests $(STRICT)
 
 # The last line that is printed is the test runner's own verdict, after a failure too: what failed is then said again.
 # What the tests start is the release build, since that is what users run.
