@@ -45,7 +45,7 @@ package struct Reload: Sendable {
         needsRestart = keys.filter { !$0.isReloadable }.map(\.path)
         (flows.added, flows.changed, flows.removed) = Self.difference(
             former.flows.flows, new.flows.flows, by: { FlowVersion(flow: $0.id, version: $0.version) },
-            isSame: { $0.document.serialized() == $1.document.serialized() })
+            isSame: { $0.tag == $1.tag && $0.document.serialized() == $1.document.serialized() })
         (services.added, services.changed, services.removed) = Self.difference(
             former.services, new.services, by: \.name, isSame: { $0.declares(sameAs: $1) })
     }

@@ -112,7 +112,7 @@ extension CommandDefinition {
     ) throws(CommandFailure) -> CommandResult {
         let services = StepServices(source, knowing: GuardMemory(), owned: [], now: now)
         services.work.rest = work
-        defer { work = services.work.rest }
+        defer { work = services.work.left }
         var scope = DataScope(
             definition: .command(self), services: services, owners: ServiceOwners(),
             event: input.map { .data($0) } ?? .none, input: .emptyObject, output: nil, frame: nil, now: now)

@@ -79,8 +79,8 @@ public final class FlowDefinition: Sendable {
     let formServices: [String]
     /// Each of the states prepared as a screen; nil for other states.
     let screens: [PreparedScreen?]
-    /// Another one when the file says anything else.
-    let tag: UInt64
+    /// Another one when the file says anything else, or has the languages of a text in another order.
+    package let tag: UInt64
 
     private let places: [String: Int]
 
@@ -146,8 +146,8 @@ public final class FlowDefinition: Sendable {
         self.initial = initial
         document = node.value
         languages = reader.languages
-        tag = ViewTag.of(document)
-        formServices = accepts.shownServices
+        tag = ViewTag.of(document, then: reader.languagesOfTexts)
+        formServices = accepts.shownServices(guards)
         screens = states.map { [states, events, guards, labels] state in
             state.screen.map {
                 PreparedScreen(

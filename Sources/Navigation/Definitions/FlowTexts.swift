@@ -82,6 +82,7 @@ extension FlowReader {
     private mutating func note(_ texts: [WrittenText], _ context: DataContext?) -> TextTemplate? {
         if texts.isEmpty { return nil }
         for text in texts where !text.language.isEmpty { add(languages: [text.language]) }
+        if texts.count > 1 { languagesOfTexts += texts.map(\.language) }
         return TextTemplate(
             texts.map { TextTemplate.Version(language: $0.language, parts: parts(of: $0.text, at: $0.place, context)) })
     }

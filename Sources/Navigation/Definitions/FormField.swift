@@ -42,10 +42,24 @@ final class FormField: Sendable {
     private var templates: [ValueTemplate] { [of, value, title] }
 
     /// The services from which it is chosen.
-    var services: Set<String> {
+    ///
+    /// - Parameter named: the guards of the flow.
+    func services(_ named: [NamedGuard]) -> Set<String> {
         var services: Set<String> = []
-        for template in templates {
-            _ = template.contains { path in
+        var rest = templates.flatMap(\.guards)
+        var values = templates
+        var seen: Set<Int> = []
+        while let guardian = rest.popLast() {
+            values += guardian.values
+            rest += guardian.inner
+            switch guardian {
+            case .named(let place) where seen.insert(place).inserted: rest.append(named[place].guard)
+            case .shape(let path, _): values.append(.from(path, default: nil))
+            default: break
+            }
+        }
+        for value in values {
+            _ = value.contains { path in
                 if let service = path.service { services.insert(service) }
                 return false
             }
@@ -197,10 +211,12 @@ extension FlowReader {
 
 extension [String: ShapeRule] {
     /// The services of which these schemas of events show parts, sorted.
-    var shownServices: [String] {
+    ///
+    /// - Parameter named: the guards of the flow.
+    func shownServices(_ named: [NamedGuard]) -> [String] {
         var services: Set<String> = []
         for shape in values {
-            for field in shape.fields { services.formUnion(field.services) }
+            for field in shape.fields { services.formUnion(field.services(named)) }
             if let texts = shape.texts { services.formUnion(texts.services) }
         }
         return services.sorted()

@@ -36,7 +36,7 @@ final class PreparedScreen: Sendable {
         let rules = (screen.events + events.filter { screen.rule(for: $0.event) == nil }).filter { !$0.isBackend }
         let labelled = rules.map { (name: $0.event, label: screen.labels[$0.event] ?? labels[$0.event]) }
         text = ScreenText(screen, id: id, flow: flow, events: labelled, isBusy: isBusy)
-        formServices = screen.accepts.shownServices
+        formServices = screen.accepts.shownServices(named)
         if labelled.contains(where: { $0.label != nil && $0.label?.plain == nil }) {
             eventShapes = nil
             return

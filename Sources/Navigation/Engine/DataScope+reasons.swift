@@ -4,25 +4,45 @@ import JSONDocument
 extension DataScope {
     /// Empty for a guard that holds, and for one that depends on an event that has not come.
     func reasons(against guardian: Guard) -> [JSONViolation] {
-        let reasons = services.withoutOverwork { openReasons(against: guardian) }
-        let hidden = definition.hiddenServices
-        return hidden.isEmpty ? reasons : reasons.map { $0.concealing(hidden) }
+        services.withoutOverwork {
+            // To find them may take as much as the guard itself has taken, unless that was too much.
+            guard services.overwork == nil, services.work.rest < services.work.reserve else {
+                return openReasons(against: guardian)
+            }
+            return services.apart { openReasons(against: guardian) }
+        }
     }
 
-    /// The same with what no client may know.
+    /// The reasons without what no client may know. An author's own words stay.
     private func openReasons(against guardian: Guard) -> [JSONViolation] {
+        switch guardian {
+        case .all(let parts):
+            parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { openReasons(against: $0) }
+        case .any(let parts): parts.flatMap { openReasons(against: $0) }
+        case .named(let place): reasons(against: definition.guards[place])
+        case .not(let part) where test(part) == .undecided: openReasons(against: part)
+        default: concealed(ownReasons(against: guardian), guardian)
+        }
+    }
+
+    private func reasons(against named: NamedGuard) -> [JSONViolation] {
+        let reasons = openReasons(against: named.guard)
+        return named.say.map { reasons.saying(said($0)) } ?? reasons
+    }
+
+    private func concealed(_ reasons: [JSONViolation], _ guardian: Guard) -> [JSONViolation] {
+        let hidden = definition.hiddenServices
+        if hidden.isEmpty { return reasons }
+        // Also the type of a hidden value is not said.
+        let isHidden = guardian.values.contains { $0.contains { $0.service.map(hidden.contains) ?? false } }
+        return reasons.map { (isHidden ? $0.withoutDetail : $0).concealing(hidden) }
+    }
+
+    private func ownReasons(against guardian: Guard) -> [JSONViolation] {
         switch guardian {
         case .shape(let path, let rule):
             guard let document = present(at: path) else { return reasons(at: path, "is not there") }
             return rule.violations(in: document) { said($0) }.within(path.text)
-        case .all(let parts):
-            return parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { reasons(against: $0) }
-        case .any(let parts): return parts.flatMap { reasons(against: $0) }
-        case .not(let part): return test(part) == .undecided ? reasons(against: part) : denials(of: part)
-        case .named(let place):
-            let named = definition.guards[place]
-            let reasons = reasons(against: named.guard)
-            return named.say.map { reasons.saying(said($0)) } ?? reasons
         case .compare(let left, let sign, let right):
             return [compare(left, sign, right).reason ?? reason(left, sign, right)]
         case .isTrue(let path): return reasons(at: path, "must be true")
@@ -32,8 +52,10 @@ extension DataScope {
         case .quantified(let quantifier, let list, let part):
             if let reason = test(quantifier, of: list, part).reason { return [reason] }
             return reasons(
-                ofElementsOf: list, where: part, { $0 != .holds }, { $0.reasons(against: part) },
+                ofElementsOf: list, where: part, { $0 != .holds }, { $0.openReasons(against: part) },
                 else: "must have an element")
+        case .not(let part): return denials(of: part)
+        case .all, .any, .named: return []
         }
     }
 

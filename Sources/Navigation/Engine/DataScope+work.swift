@@ -74,6 +74,18 @@ struct ListWork {
     /// Some 5 ms of work on a slow machine: a step that looks at 20,000 elements.
     static let most = 100_000
 
+    /// What is left for another that goes on with the rest.
+    var left: Int { rest &- (2 * Self.most - reserve) }
+
+    /// Enough for what a list of actions does outside of lists.
+    private static let least = 2_000
+
+    /// Whether hardly any of it was used.
+    var isFresh: Bool { rest > Self.most - Self.least && reserve > 2 * Self.most - Self.least }
+
+    /// Goes on after something that was undone, because it took too much or failed: what comes next is still done.
+    mutating func recover() { rest = max(rest, Self.least) }
+
     /// Takes a share of the reserve for a question.
     fileprivate mutating func share() {
         rest = min(Self.most, reserve)

@@ -236,7 +236,8 @@ extension StepRun {
         purpose = .release(isClosing: false)
         try leaveScreen()
         try releaseAll()
-        services.overwork = nil
+        // The journey that may begin now is not less than others.
+        (services.work, services.overwork) = (ListWork(), nil)
         journey.status = .finished
         journey.outcome = ChildFlow.abandoned
         purpose = .event(.client)

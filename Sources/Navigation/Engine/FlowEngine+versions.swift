@@ -222,6 +222,7 @@ extension StepRun {
                 $0.coordinator == move.coordinator && !newest.ownership.services.contains($0.name)
             }
         }
+        if let overwork = services.overwork { throw .actionFailed(overwork.reason) }
     }
 
     /// Runs the patch of a migration: on what the flow owns each time, on the session's services once a session.

@@ -25,7 +25,8 @@ extension JourneyRefusal {
 extension JSONViolation {
     fileprivate static let concealed = "is refused by something that is not shown"
 
-    /// A reason in an author's words keeps these: see ``NamedGuard/say``.
+    var withoutDetail: JSONViolation { JSONViolation(pointer: pointer, detail: Self.concealed) }
+
     package func concealing(_ hidden: Set<String>) -> JSONViolation {
         if let root = JSONPointer(parsing: pointer)?.tokens.first, hidden.contains(root) {
             return JSONViolation(pointer: "", detail: Self.concealed)

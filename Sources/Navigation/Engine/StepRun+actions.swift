@@ -17,13 +17,15 @@ extension StepRun {
             return (true, scope.result)
         }
         let (mark, overwork) = (services.mark, services.overwork)
+        services.overwork = nil
+        defer { services.overwork = overwork }
         do {
             try scope.perform(actions)
             if let keys { try invalidate(since: keys) }
-            if services.invalid == nil, services.overwork == overwork { return (true, scope.result) }
+            if services.invalid == nil, services.overwork == nil { return (true, scope.result) }
         } catch {}
         services.rewind(to: mark)
-        services.overwork = overwork
+        services.work.recover()
         return (false, nil)
     }
 }

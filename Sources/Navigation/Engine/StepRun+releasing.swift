@@ -160,6 +160,7 @@ extension StepRun {
     /// Ends the journey because its time is over. Actions that fail are skipped.
     mutating func expireJourney() throws(JourneyRefusal) {
         purpose = .release(isClosing: false)
+        services.work = ListWork()
         try leaveScreen()
         try releaseAll()
         services.overwork = nil

@@ -37,8 +37,11 @@ extension StepRun {
     mutating func hasToMove() throws(JourneyRefusal) -> Bool {
         guard try urge() != nil else { return false }
         var trial = self
-        let mark = services.mark
-        defer { services.rewind(to: mark) }
+        let (mark, work) = (services.mark, services.work)
+        defer {
+            services.rewind(to: mark)
+            services.work = work
+        }
         trial.automaticMoves = 0
         do throws(JourneyRefusal) {
             try trial.stand()
@@ -125,6 +128,7 @@ extension StepRun {
             guard services.invalid == nil, services.overwork == nil else { throw .guardNotMet([]) }
         } catch {
             services.rewind(to: mark)
+            services.work.recover()
             services.overwork = services.overwork ?? overwork
             return false
         }

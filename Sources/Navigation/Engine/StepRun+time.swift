@@ -162,9 +162,12 @@ extension StepRun {
         var floor = min(journey.dueAt ?? moment, moment)
         // A rule that turns at this very time is still to turn.
         now = floor &- 1
+        services.work = ListWork()
         for _ in 0..<Self.maximumDeadlines {
+            // After work with long lists the rest is another step, so that each finds the same whatever else is due.
+            guard services.work.isFresh else { return }
             guard journey.isActive, let next = try deadline(since: floor), next.at <= moment else { return }
-            services.overwork = nil
+            (services.work, services.overwork) = (ListWork(), nil)
             (now, floor) = (next.at, next.at)
             isFact = false
             if journey.task?.result != nil, next.cause.endsTask {
@@ -231,7 +234,7 @@ extension StepRun {
             // Noted first: the transition may leave the screen.
             note(due, passed: timer.passed(with: due.count, from: due.first, by: time))
             let scope = try scope(of: due.coordinator)
-            guard scope.test(transition) == .holds else { return }
+            guard scope.test(transition) == .holds, services.overwork == nil else { return }
             if timer.isTimeout {
                 return try attemptOrExpire { (run: inout StepRun) throws(JourneyRefusal) in
                     try run.take(transition, of: due.coordinator)

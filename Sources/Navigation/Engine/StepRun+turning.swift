@@ -46,19 +46,22 @@ extension DataScope {
     /// is too far to be tried, or takes too much work, the time at which to look for it again.
     fileprivate func turn(of guardian: Guard, to isWanted: (Verdict) -> Bool) -> Int64? {
         services.overwork = nil
-        let turn = services.apart { foundTurn(of: guardian, to: isWanted) }
-        return services.overwork == nil ? turn : (now / Self.hour + 1) * Self.hour
+        return services.apart { foundTurn(of: guardian, to: isWanted) }
     }
 
     private func foundTurn(of guardian: Guard, to isWanted: (Verdict) -> Bool) -> Int64? {
         // What holds already, or does not any more, was refused; the time alone does not change that.
-        if isWanted(test(guardian)) { return nil }
+        let verdict = test(guardian)
+        guard services.overwork == nil else { return (now / Self.hour + 1) * Self.hour }
+        if isWanted(verdict) { return nil }
         var scope = self
         let end = isForeseen(guardian) ? .max : (now / Self.hour + 1) * Self.hour
         for _ in 0..<Self.mostTurns {
             guard let next = scope.nextChange(of: guardian) else { return nil }
             scope.now = min(next, end)
-            if isWanted(scope.test(guardian)) || scope.now == end { break }
+            let verdict = scope.test(guardian)
+            guard services.overwork == nil else { return (now / Self.minute + 1) * Self.minute }
+            if isWanted(verdict) || scope.now == end { break }
         }
         return scope.now
     }

@@ -170,6 +170,8 @@ extension StepRun {
     /// deadlines.
     mutating func conclude() throws(JourneyRefusal) {
         try arrive()
+        // Also of a look: it may have begun a flow anew.
+        if let overwork = services.overwork { throw .guardNotMet([overwork.reason]) }
         // What the step has done before says nothing about where the journey may be.
         services.work = ListWork()
         try stand()

@@ -29,6 +29,8 @@ package struct FlowReader {
     var places: JSONPlaces?
     /// Of its texts (BCP 47), in the order in which the file has them.
     var languages: [String] = []
+    /// Those of each text that is written in several: documents do not keep the order of members.
+    var languagesOfTexts: [String] = []
     /// How many more names may be compared for guesses.
     var patience = 50_000
     /// Whether the file declares a service: then there are neither an input of a flow, nor outputs, nor frames.

@@ -59,7 +59,7 @@ extension FlowEngine {
                 screen.screen.accepts[EventRule.back].map { scope.form($0, of: top.coordinator, &choices) }
                 ?? .ofAnything
         }
-        schemas.work = max(0, run.services.work.rest)
+        schemas.work = max(0, run.services.work.left)
         return schemas
     }
 
@@ -146,9 +146,12 @@ package struct ViewTag {
     private(set) var value: UInt64
 
     /// One that is another one as soon as the document says anything else. Never 0.
-    package static func of(_ document: JSONDocument) -> UInt64 {
+    ///
+    /// - Parameter more: what the document does not say.
+    package static func of(_ document: JSONDocument, then more: [String] = []) -> UInt64 {
         var tag = ViewTag(0)
         tag.mix("\(document)")
+        for text in more { tag.mix(text) }
         return max(tag.value, 1)
     }
 

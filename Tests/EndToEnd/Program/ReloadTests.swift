@@ -206,6 +206,23 @@ struct ReloadTests {
         }
     }
 
+    @Test("another order of languages is a change: the first one is for those who ask for none")
+    func orderOfLanguages() async throws {
+        func tour(_ title: String) -> String {
+            Self.tour("Welcome").replacing(#""title": "Welcome""#, with: #""title": {\#(title)}"#)
+        }
+        try await Self.withServer(["flows/tour.json": tour(#""en": "Welcome", "de": "Hallo""#)]) { server, folder in
+            let client = server.client.with(token: try await server.newToken())
+            let journey = try await client.start("tour")
+            let before = try await client.get(journey)
+            #expect(before[member: "screen"]?[string: "title"] == "Welcome")
+            try save(tour(#""de": "Hallo", "en": "Welcome""#), "\(folder)/flows/tour.json")
+            #expect(try await Self.reload(server).status == 200)
+            let after = try await client.get(journey, fields: [("If-None-Match", before["ETag"] ?? "")])
+            #expect(after[member: "screen"]?[string: "title"] == "Hallo")
+        }
+    }
+
     @Test(
         "a state that stays by name alone refuses the reload: a task is no screen",
         arguments: [

@@ -15,6 +15,7 @@ struct HiddenServiceTests {
                     ],
                     "named": ["guard": "rich", "target": "b"],
                     "open": ["guard": ["compare": ["/limits/low", ">", 3]], "target": "b"],
+                    "type": ["guard": ["compare": ["/limits/name", ">", "/vault/limit"]], "target": "b"],
                 ]
             ], "b": ["on": ["on": ["target": "a"]]],
         ],
@@ -34,6 +35,7 @@ struct HiddenServiceTests {
             why == [
                 "compare": ["/limits/low \(concealed)"], "turned": [" \(concealed)"], "shape": [" \(concealed)"],
                 "named": [" Your limit is too low."], "open": ["/limits/low must be more than 3"],
+                "type": ["/limits/name \(concealed)"],
             ])
     }
 

@@ -52,6 +52,27 @@ struct OptionTests {
         #expect(schema?[member: "x-order"] == ["pizza", "count"])
     }
 
+    @Test("the entity tag changes with a service that a named guard of the choices looks at")
+    func tags() throws {
+        let options: JSONDocument = [
+            "of": ["$filter": ["of": "/limits/pizzas", "where": "open"]], "value": "/item/id",
+        ]
+        let schema: JSONDocument = ["type": "object", "properties": ["pizza": ["x-options": options]]]
+        let flow = Flows.make(
+            ["a": ["accepts": ["order": schema], "on": ["order": ["target": "a"]]]],
+            adding: ["guards": ["open": ["not": ["is": "/memo/closed"]]]])
+        var traveller = try traveller(flow, Self.menu)
+        func tag() throws -> UInt64 {
+            try traveller.engine.textAndMemory(
+                traveller.journey, services: traveller.services, now: traveller.now, knowing: GuardMemory(),
+                timesMovedBy: 0
+            ).text.tag
+        }
+        let before = try tag()
+        traveller.services["memo"] = ["closed": true]
+        #expect(try tag() != before)
+    }
+
     @Test("what is sent is one of the choices")
     func checked() throws {
         var traveller = try traveller(Self.flow(Self.plain), Self.menu)

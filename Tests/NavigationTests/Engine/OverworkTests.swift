@@ -201,6 +201,106 @@ struct OverworkTests {
         #expect(traveller.stack == ["a"] && traveller.services["memo"] == .emptyObject)
     }
 
+    /// Cannot be done: its value takes more than a budget.
+    private static let tooMuch: JSONDocument = ["set": "/memo/much", "value": ["$if": [endless, 1, 2]]]
+    /// Takes no work with lists.
+    private static let plain: JSONDocument = ["set": "/memo/plain", "value": ["at": ["$from": "/now"]]]
+
+    @Test("what an exit cannot do keeps no other from being done, however a journey ends")
+    func exits() throws {
+        let exits: JSONDocument = ["exit": [Self.plain]]
+        func isLeft(_ traveller: Traveller) -> Bool {
+            let memo = traveller.services["memo"]
+            return memo[member: "plain"] != nil && memo[member: "much"] == nil
+        }
+        let states: JSONDocument = ["a": ["exit": [Self.tooMuch], "on": ["go": ["target": "b"]]], "b": .emptyObject]
+        var abandoned = try Self.traveller(states, adding: exits, elements: 1_000)
+        abandoned.abandon()
+        #expect(abandoned.journey.outcome == "abandoned" && isLeft(abandoned))
+        // A new flow begins with what it needs.
+        let entry: JSONDocument = ["set": "/memo/sum", "value": ["$sum": ["of": "/limits/list"]]]
+        let next = Flows.make(["a": ["on": ["stay": ["target": "a"]]]], id: "next", adding: ["entry": [entry]])
+        var services = TestServices()
+        services["limits"] = ["list": Self.numbers(1_000)]
+        var other = try Traveller(Flows.make(states, adding: exits), next, services: services)
+        try other.restart("next")
+        #expect(isLeft(other) && other.services["memo"][member: "sum"] == 499_500)
+        // Time ends it, and its screen's timeout cannot be taken.
+        let late: JSONDocument = ["a": ["timeout": ["after": "1h", "target": "b", "actions": [Self.tooMuch]]]]
+        var expired = try Self.traveller(late.merging(["b": .emptyObject]), adding: exits, elements: 1_000)
+        try expired.wait(3_600_000)
+        #expect(expired.journey.status == .expired && isLeft(expired))
+    }
+
+    @Test("back leads back though what it undoes takes too much, and the screen below is entered")
+    func undo() throws {
+        let states: JSONDocument = [
+            "a": ["entry": [Self.plain], "on": ["go": ["target": "b"]]],
+            "b": ["entry": [["remove": "memo"]], "on": ["back": ["actions": [Self.tooMuch]]]],
+        ]
+        var traveller = try Self.traveller(states, elements: 1_000)
+        try traveller.send("go")
+        try traveller.back()
+        #expect(traveller.stack == ["a"] && traveller.services["memo"][member: "plain"] != nil)
+    }
+
+    @Test("a timer whose guard takes too much is not taken, whatever the guard would say")
+    func timer() throws {
+        let path: JSONDocument = ["$pointer": ["limits", ["$if": [Self.endless, "list", "list"]]]]
+        let timer: JSONDocument = ["after": "1h", "guard": ["not": ["has": path]], "actions": [Self.plain]]
+        var traveller = try Self.traveller(
+            ["a": ["timers": [timer], "on": ["stay": ["target": "a"]]]], elements: 1_000)
+        try traveller.wait(3_600_000)
+        #expect(traveller.services["memo"] == .emptyObject)
+    }
+
+    /// Holds, takes somewhat more than half a budget.
+    private static let half: JSONDocument = [
+        "every": [
+            "of": ["$slice": ["/limits/list", 0, 10]],
+            "where": ["every": ["of": "/limits/list", "where": ["compare": ["/item", ">=", 0]]]],
+        ]
+    ]
+
+    @Test("of several timers that are due at once each has a whole budget")
+    func timers() throws {
+        let timers = (0..<3).map { number -> JSONDocument in
+            [
+                "after": "1h", "guard": Self.half,
+                "actions": [["set": JSONDocument("/memo/t\(number)"), "value": true]],
+            ]
+        }
+        var traveller = try Self.traveller(
+            ["a": ["timers": JSONDocument(timers), "on": ["stay": ["target": "a"]]]], elements: 1_000)
+        try traveller.wait(3_600_000)
+        #expect(traveller.services["memo"].count == 1)
+        for _ in 0..<2 { try traveller.wait(0) }
+        #expect(traveller.services["memo"].count == 3)
+        #expect(traveller.journey.dueAt == nil)
+    }
+
+    @Test("an always that is refused takes nothing of the budget of what is sent")
+    func refusedAlways() throws {
+        let set: JSONDocument = ["set": "/memo/x", "value": ["$if": [Self.half, 1, 2]]]
+        let states: JSONDocument = [
+            "a": [
+                "always": [["guard": ["has": "/limits/list"], "target": "closed", "actions": [set]]],
+                "on": ["go": ["guard": Self.half, "target": "b"]],
+            ],
+            "b": .emptyObject, "closed": ["requires": [["is": "/memo/never"]]],
+        ]
+        var traveller = try Self.traveller(states, elements: 1_000)
+        try traveller.send("go")
+        #expect(traveller.screen == "b")
+    }
+
+    @Test("why a guard does not hold is found though the guard itself takes much")
+    func reasonsOfMuch() throws {
+        let most: JSONDocument = ["all": [Self.half, ["compare": ["/limits/list/0", ">", 7]]]]
+        let traveller = try Self.traveller(["a": ["on": ["go": ["guard": most, "target": "a"]]]], elements: 1_000)
+        #expect(try traveller.view().events.first?.why.map(\.detail) == ["must be more than 7"])
+    }
+
     private func message(_ traveller: Traveller) throws -> JSONDocument? {
         try JSONDocument(parsing: traveller.view().json)[member: "message"]
     }

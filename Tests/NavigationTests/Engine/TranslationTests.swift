@@ -105,6 +105,22 @@ struct TranslationTests {
         #expect(try text(of: traveller).tag != before)
     }
 
+    @Test("the entity tag changes with the order of languages, which says the first one")
+    func tagsOfLanguages() throws {
+        func tag(_ title: String) throws -> UInt64 {
+            let flow =
+                #"{"id": "f", "version": 1, "initial": "a", "states": {"a": {"title": {\#(title)}, "on": {"go": {"target": "a"}}}}}"#
+            let (catalog, problems) = FlowLoader(services: TestServices.directory).load(
+                [FlowFile(name: "f-1.json", bytes: Array(flow.utf8))])
+            let engine = FlowEngine(catalog: try #require(catalog, "\(problems.map(\.description))"))
+            let step = try engine.start(flow: "f", id: "main", services: TestServices(), now: 0)
+            return try engine.textAndMemory(
+                step.journey, services: TestServices(), now: 0, knowing: GuardMemory(), timesMovedBy: 0
+            ).text.tag
+        }
+        #expect(try tag(#""en": "Name", "de": "Name""#) != tag(#""de": "Name", "en": "Name""#))
+    }
+
     @Test("on the screen of a child, the events and reasons of its parent are in the parent's languages")
     func parents() throws {
         let parent = Flows.make(

@@ -87,6 +87,11 @@ struct TestServices: ServiceDocuments {
 
     func document(of service: String) -> JSONDocument? { written[service] ?? defaultDocument(of: service) }
 
+    /// Another one with each document.
+    func revision(of service: String) -> UInt64 {
+        written[service].map { $0.description.utf8.reduce(1) { $0 &* 31 &+ UInt64($1) } } ?? 0
+    }
+
     func defaultDocument(of service: String) -> JSONDocument? { Self.known[service]?.start }
 
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation] {
