@@ -33,7 +33,10 @@ REFUSED_BY_CODE = {
 REFUSED_BY_PLACE = {
     r"GET .*": {r"/cursor": "A cursor is opaque: only the server issues any."},
     r"POST /v1/exports": {r"/after": "The same."},
-    r"POST .*/journeys": {r"/at": "Only the flow knows its screens."},
+    r"POST .*/journeys": {
+        r"/at": "Only the flow knows its screens.",
+        r"/params": "They need `at`: schemathesis does not heed `dependentRequired`.",
+    },
     r"POST .*/navigation": {r"/to": "Only the flow knows its screens."},
     r"POST .*/events": {r"/data.*": "Screens have events of one name with different data."},
     r"PATCH .*": {r".*": "The result of a patch that fits need not fit: a JSON Patch has no schema."},
@@ -135,8 +138,6 @@ def before_call(context, case, kwargs):
     if case.operation.label.endswith("/journeys") and isinstance(case.body, dict) and next(numbers) % 4:
         if isinstance(case.body.get("at"), str) and case.body["at"]:
             del case.body["at"]
-            # They are for that screen.
-            case.body.pop("params", None)
 
 
 @schemathesis.hook
