@@ -9,6 +9,8 @@ final class PreparedScreen: Sendable {
     /// more: on the data of an event, on the stack, on a guard of another kind; or when the label of an event holds
     /// values.
     let eventShapes: [ServiceShape]?
+    /// Whether people have names for its events, of the screen or of its flow.
+    let hasLabels: Bool
     /// What people call going back.
     let backLabel: TextTemplate?
     /// Whether `back` is listed while it is possible. Clients know that they can go back; listed is what they can send
@@ -35,6 +37,7 @@ final class PreparedScreen: Sendable {
         // Clients are not shown the events of back ends.
         let rules = (screen.events + events.filter { screen.rule(for: $0.event) == nil }).filter { !$0.isBackend }
         let labelled = rules.map { (name: $0.event, label: screen.labels[$0.event] ?? labels[$0.event]) }
+        hasLabels = labelled.contains { $0.label != nil }
         text = ScreenText(screen, id: id, flow: flow, events: labelled, isBusy: isBusy)
         formServices = screen.accepts.shownServices(named)
         if labelled.contains(where: { $0.label != nil && $0.label?.plain == nil }) {

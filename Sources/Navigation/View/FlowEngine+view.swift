@@ -332,7 +332,9 @@ extension StepRun {
             return
         }
         let reactions = try reactions()
-        for (place, reaction) in reactions.enumerated() {
+        let isLabelled = screen.hasLabels || journey.coordinators.count > 1
+        for place in reactions.indices {
+            let reaction = reactions[place]
             let obstacles = try shownObstacles(to: reaction)
             for (number, obstacle) in obstacles.enumerated() {
                 let said = SaidText(text: obstacle.detail, translations: obstacle.translations)
@@ -341,7 +343,7 @@ extension StepRun {
                 tag.mix(said)
                 texts.add(said, at: "/events/\(place)/why/\(number)/detail")
             }
-            let label = try label(of: reaction, at: place, on: screen.screen, &texts, &tag)
+            let label = isLabelled ? try label(of: reaction, at: place, on: screen.screen, &texts, &tag) : nil
             json.add(event: reaction.rule.event, label: label, why: obstacles, isFirst: place == 0)
         }
         if back { try writeBack(of: screen, after: reactions.count, to: &json, &texts, &tag) }
