@@ -39,8 +39,10 @@ extension Session {
         let next = nextLook(after, now: now) ?? .max
         let due = hasToldStore ? DueSession(id: due.id, dueAt: times.dueAt) : due
         guard next <= now else { return PutOff(due, to: next) }
-        // A journey is stuck, or has more to do than one step may. The longer it is late, the longer it can wait.
-        return PutOff(due, to: now + min(max(now - next, Self.leastPause), Self.longestPause))
+        // A journey has more to do than one step may, or is stuck: then the longer it is late, the longer it can wait.
+        let isStuck = after.journeys.elementsEqual(kept.journeys)
+        let pause = isStuck ? min(max(now - next, Self.leastPause), Self.longestPause) : Self.leastPause
+        return PutOff(due, to: now + pause)
     }
 
     /// Whether time still does something to the journeys of a session that is over (``passTime(_:now:)``). The session

@@ -224,6 +224,30 @@ import Testing
         store.letGo()
     }
 
+    @Test("timers that each do work with long lists follow each other in seconds")
+    func longLists() async throws {
+        let list = (0..<1_000).map(String.init).joined(separator: ",")
+        let one = #"{"$count": {"$filter": {"of": [\#(list)], "where": {"compare": ["/item", "<", 1]}}}}"#
+        let timer = """
+            {"after": "2s", "actions": [
+              {"set": "/counter/count", "value": {"$add": [{"$from": "/counter/count"}, \(one)]}}]}
+            """
+        let flow = """
+            {"id": "clock", "version": 1, "initial": "start", "on": {"again": {"target": "start", "nav": "set_root"}},
+             "states": {"start": {"timers": [\(Array(repeating: timer, count: 8).joined(separator: ","))]}}}
+            """
+        let fixture = try Self.fixture(StoreWrapper(), flows: [flow])
+        let session = try await fixture.session()
+        _ = try await session.send("again", toJourney: "main")
+        fixture.clock.advance(Self.second)
+        for _ in 0..<8 {
+            fixture.clock.advance(Self.second)
+            #expect(await fixture.sessions.sweepDue() == 1)
+        }
+        #expect(try await Self.stored(session.id, fixture).dueAt == nil)
+        #expect(try fixture.get("counter", session).document == ["count": 8])
+    }
+
     @Test("a journey that cannot go on is looked at less and less often, and hinders no other of its session")
     func stuck() async throws {
         let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
