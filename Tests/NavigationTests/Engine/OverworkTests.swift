@@ -247,7 +247,9 @@ struct OverworkTests {
     @Test("a timer whose guard takes too much is not taken, whatever the guard would say")
     func timer() throws {
         let path: JSONDocument = ["$pointer": ["limits", ["$if": [Self.endless, "list", "list"]]]]
-        let timer: JSONDocument = ["after": "1h", "guard": ["not": ["has": path]], "actions": [Self.plain]]
+        let timer: JSONDocument = [
+            "after": "1h", "guard": ["not": ["has": path]], "actions": [["set": "/memo/x", "value": true]],
+        ]
         var traveller = try Self.traveller(
             ["a": ["timers": [timer], "on": ["stay": ["target": "a"]]]], elements: 1_000)
         try traveller.wait(3_600_000)
