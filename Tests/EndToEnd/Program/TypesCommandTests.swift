@@ -321,8 +321,8 @@ struct TypesCommandTests {
             ]
             try await withFolder(files) { _, folder in
                 try ShippedFiles.write(try await Self.shipped("ts"), to: "\(folder)/types.ts")
-                // What browsers have as `crypto` is behind a flag in the Node.js of Debian 12.
-                let node = "node --experimental-global-webcrypto"
+                // Of what browsers have, this is behind flags in the Node.js of Debian 12.
+                let node = "node --experimental-global-webcrypto --experimental-global-customevent"
                 try await Self.shell(
                     "$ \(Self.tsc) use.ts && \(node) use.js http://127.0.0.1:\(app.publicPort) 2>&1 || :", in: folder,
                     prints: "page1 Grace")
